@@ -1,70 +1,137 @@
-"""Models from packages, if these are installed: read, or refused with the node."""
+"""Models that packages ship, if these are installed: onnxruntime's labels, or the node refused.
+
+`python -m tests.algebra.programs.onnx.test_packages` prints a table of what is installed.
+"""
 
 import importlib.util
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from algebra.errors import InputError
 from algebra.programs.onnx import read_onnx
 from tests.doubles import labels
 from tests.onnx_models import onnx
 from tests.refusals import refuses
 
+_48, _64 = {"x.2": 48, "x.3": 48}, {"x.2": 64, "x.3": 64}
+_VOICE = {"sequence": 576}
+# A file in a package, and the sizes that it leaves open.
+READ = {
+    "onnxruntime/datasets/mul_1.onnx": {"samples": 1},
+    "onnxruntime/datasets/sigmoid.onnx": {"samples": 1},
+    "silero_vad/data/silero_vad_16k_op15.onnx": _VOICE | {"sr": 16000},
+    "silero_vad/data/silero_vad_op18_ifless.onnx": _VOICE | {"sr": 16000},
+    "silero_vad/data/silero_vad_half.onnx": _VOICE,
+    "silero_vad/data/silero_vad_16k_sequence.onnx": {"sequence_length": 2, "samples": 1},
+    "faster_whisper/assets/silero_vad_v6.onnx": {"seq_len": 1, "samples": 1},
+    "rapidocr_onnxruntime/models/ch_ppocr_mobile_v2.0_cls_infer.onnx": _48,
+    "rapidocr_onnxruntime/models/ch_PP-OCRv4_det_infer.onnx": _64,
+    "rapidocr_onnxruntime/models/ch_PP-OCRv4_rec_infer.onnx": {"x.2": 48, "x.3": 64},
+    "rapidocr/models/ch_ppocr_mobile_v2.0_cls_mobile.onnx": _48,
+    "rapidocr/models/PP-OCRv6_det_small.onnx": _64,
+    "rapidocr/models/PP-OCRv6_rec_small.onnx": {"x.3": 64},
+    "ddddocr/common_det.onnx": {},
+    "ddddocr/common_old.onnx": {"image_width": 64},
+}
+# The refusal of others.
+REFUSED = {
+    "onnxruntime/datasets/logreg_iris.onnx": "holds no graph of ONNX operators",
+    "basic_pitch/saved_models/icassp_2022/nmp.onnx": r"node \d+ .*the operator Equal is not known",
+    "magika/models/standard_v3_3/model.onnx": r"node \d+ .*the operator Equal is not known",
+}
 
-def installed(package, inside):
-    """A file of a package; the test is skipped if it does not exist."""
+
+def located(name):
+    """A file of a package; None if the package is not installed."""
+    package, _, inside = name.partition("/")
     found = importlib.util.find_spec(package)
     if found is None or not found.submodule_search_locations:
-        pytest.skip(f"{package} is not installed")
-    return Path(found.submodule_search_locations[0]) / inside
+        return None
+    path = Path(next(iter(found.submodule_search_locations))) / inside
+    return path if path.exists() else None
 
 
-def held(path, read, reference, fed):
-    """Our labels with the file's weights against the reference's."""
+def installed(name):
+    """A file of a package; the test is skipped if it does not exist."""
+    path = located(name)
+    if path is None:
+        pytest.skip(f"{name} is not installed")
+    return path
+
+
+def fed(path, sizes):
+    """One sample for each input of a file, at random; and inputs that `sizes` gives."""
+    graph, rng, out = onnx.load(str(path)).graph, np.random.default_rng(0), {}
+    held = {tensor.name for tensor in graph.initializer}
+    for value in graph.input:
+        kind = value.type.tensor_type
+        if value.name in held:
+            continue
+        if value.name in sizes:
+            out[value.name] = np.array(sizes[value.name])
+            continue
+        shape = [
+            d.dim_value if d.dim_value > 0 else sizes.get(f"{value.name}.{k}")
+            or sizes.get(d.dim_param) or 1
+            for k, d in enumerate(kind.shape.dim)
+        ]  # fmt: skip
+        out[value.name] = rng.standard_normal(shape).astype(np.float32)
+    return out
+
+
+def compared(path, sizes):
+    """What was read, our labels in doubles and those of onnxruntime in binary32."""
+    runtime = pytest.importorskip("onnxruntime")
+    read, given = read_onnx(path, sizes=sizes), fed(path, sizes)
     weights = {
         name: np.array([int(v) / d for v in table.ravel().tolist()]).reshape(table.shape)
         for name, (table, d) in read.values.items()
     }
     samples = {
-        name: np.reshape(fed[name].astype(np.float64), (*shape, 1))
+        name: np.reshape(given[name].astype(np.float64), (*shape, 1))
         for name, shape in read.program.samples.items()
     }
-    expected = onnx.reference.ReferenceEvaluator(reference).run(None, fed)[0]
-    assert np.allclose(labels(read.program, weights, samples).ravel(), expected.ravel(), atol=1e-5)
+    session = runtime.InferenceSession(str(path), providers=["CPUExecutionProvider"])
+    expected = session.run(None, given)[0].ravel()
+    return read, labels(read.program, weights, samples)[..., 0], expected
 
 
-def test_voice_activity():
-    """Silero's detector: convolutions, an LSTM cell, a branch by the rate of sampling."""
-    path = installed("silero_vad", "data/silero_vad_16k_op15.onnx")
-    read = read_onnx(path, sizes={"sequence": 576, "sr": 16000})
-    assert sum(int(np.prod(s)) for s in read.parameters.values()) > 100_000
-    rng = np.random.default_rng(0)
-    fed = {
-        "input": rng.standard_normal((1, 576)).astype(np.float32),
-        "state": rng.standard_normal((2, 1, 128)).astype(np.float32),
-        "sr": np.array(16000),
-    }
-    held(path, read, str(path), fed)
+@pytest.mark.long
+@pytest.mark.parametrize("name", READ)
+def test_labels_of_models_in_packages(name):
+    """Equal to those of onnxruntime, up to its rounding."""
+    _, ours, expected = compared(installed(name), READ[name])
+    assert ours.shape == expected.shape
+    assert np.allclose(ours, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
 
 
-def test_direction_of_text():
-    """A mobile net with batch normalization, its weights written as nodes.
-
-    The reference evaluates batch normalization before operator set 14 in training mode; the set is
-    raised for it.
-    """
-    inside = "models/ch_ppocr_mobile_v2.0_cls_infer.onnx"
-    path = installed("rapidocr_onnxruntime", inside)
-    read = read_onnx(path, sizes={"x.2": 48, "x.3": 48})
-    assert sum(int(np.prod(s)) for s in read.parameters.values()) > 100_000
-    x = np.random.default_rng(0).standard_normal((1, 3, 48, 48)).astype(np.float32)
-    model = onnx.load(str(path))
-    model.opset_import[0].version = 14
-    held(path, read, model, {"x": x})
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_is_refused(name):
+    """With the node, in one line."""
+    refuses(REFUSED[name], read_onnx, installed(name))
 
 
-def test_kind_of_file():
-    """Magika compares integers: refused at that node."""
-    path = installed("magika", "models/standard_v3_3/model.onnx")
-    refuses(r"node \d+ .*whole numbers", read_onnx, path)
+def table():
+    """One row for each model that is installed."""
+    yield "file | parameters | labels | largest difference | largest label | CPU s"
+    for name in READ | REFUSED:
+        path, start = located(name), time.process_time()
+        if path is None:
+            continue
+        try:
+            read, ours, expected = compared(path, READ.get(name, {}))
+        except InputError as error:
+            yield f"{name} | {str(error).removeprefix(str(path))[:90]}"
+            continue
+        count = sum(int(np.prod(shape)) for shape in read.parameters.values())
+        difference, largest = np.abs(ours - expected).max(), np.abs(expected).max()
+        seconds = time.process_time() - start
+        yield f"{name} | {count} | {ours.size} | {difference:.1e} | {largest:.1e} | {seconds:.1f}"
+
+
+if __name__ == "__main__":
+    for row in table():
+        print(row, flush=True)
