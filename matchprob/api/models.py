@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 def as_read(
     model: Any,
     example_inputs: Any = None,
-    sizes: Mapping[str, int] | None = None,
+    sizes: Mapping[str, int | str] | None = None,
     constants: Sequence[str] = (),
     output: str = "",
 ) -> Read:
