@@ -229,5 +229,5 @@ def _by_program(
     return Dimension(
         None, name, rank if is_known else None, rank, expected, ambient, parameters, samples,
         known_by, patterns=tuple(own[0] for own, _ in tries) if chooses else (),
-        is_stopped=stopped and not chooses,
+        is_stopped=stopped,
     )  # fmt: skip

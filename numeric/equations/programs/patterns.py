@@ -174,7 +174,8 @@ def drawn_patterns(
             try:
                 if not made:
                     rng = _generator(seed, next(tries), "pattern")
-                    made.append(_standardized(program, tokens, support or {}, positive, rng))
+                    with np.errstate(all="ignore"):
+                        made.append(_standardized(program, tokens, support or {}, positive, rng))
                 samples = _samples(program, m, tokens, _generator(seed, m, "samples"))
                 return pattern_at(program, made[0], samples)
             except NoPattern:

@@ -1,5 +1,6 @@
 """The verb capacity on the command line."""
 
+import numpy as np
 import pytest
 
 import matchprob as mp
@@ -72,3 +73,18 @@ def test_a_check_has_a_status(tmp_path, answer, printed):
     assert (data["without_effect"], data["unmatched"]) == ([], [])
     words = ("--check", "--learn", "*.bias,x*")
     assert "k.bias" in printed("capacity", "examples/data/block.onnx", *words, status=3)
+
+
+def test_samples_are_given_by_a_file(tmp_path, answer):
+    """--data x.npy: the first point of each subset is at these samples."""
+    path, data = save("convnet", tmp_path), tmp_path / "x.npy"
+    np.save(data, np.random.default_rng(0).standard_normal((7, 2, 6, 5)))
+    found = answer("capacity", str(path), "--learn", "*.bias", "--data", str(data))
+    [subset] = found["subsets"]
+    assert found["at"] == subset["points"][0]["at"] == "data"
+    assert {"rank", "capacity"} <= set(subset["points"][0])
+    assert (found["exact"], subset["exact"]) == (False, False)
+    same = answer("dimension", str(path), "--data", str(data))
+    assert same["dimension"] is None
+    assert same["at_least"] == max(same["patterns"])
+    assert same["defect"] is None
