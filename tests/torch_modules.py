@@ -263,6 +263,24 @@ def functions() -> Any:
 
 
 @entry
+def resampled() -> Any:
+    """Transposed convolutions, interpolation, a window of the memory, sums, logarithms."""
+
+    def compute(self: Any, x: Any) -> Any:
+        h = self.up(x)
+        h = F.interpolate(h, scale_factor=2, mode="nearest")
+        h = F.interpolate(h, size=(5, 6), mode="bilinear")
+        h = F.interpolate(h, size=(4, 4), mode="bilinear", align_corners=True)
+        h = torch.as_strided(h, (h.shape[0], 3, 4), (32, 4, 2), 1)
+        h = torch.tril(torch.cumsum(h, 2), 1)
+        h = torch.log1p(h * h) + torch.expm1(h / 4)
+        return (F.log_softmax(h, 2) * torch.log(1 + h * h)).sum(1)
+
+    net = Computes(compute, up=nn.ConvTranspose2d(2, 2, 3, stride=2, padding=1, output_padding=1))
+    return net, (normal(2, 2, 3),)
+
+
+@entry
 def two_inputs() -> Any:
     """A bilinear form of two inputs, an einsum."""
     return Computes(

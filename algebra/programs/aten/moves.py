@@ -238,12 +238,36 @@ def _scattered(select: bool) -> AtenOperator:
     return run
 
 
+def _strided(call: AtenCall) -> Any:
+    """Entries at steps of the memory, for a value that lies in it in the order of its axes."""
+    item, shape = call.item(call["self"]), call.shape(call["self"])
+    plain = [math.prod(shape[k + 1 :]) for k in range(len(shape))]
+    given = call.option("self_strides", plain)
+    if any(n > 1 and a != b for n, a, b in zip(shape, given, plain, strict=True)):
+        raise InputError("its input does not lie in the memory in the order of its axes")
+    if item.batch:
+        raise InputError("the axis of the samples is not the first of its input")
+    sizes, steps = list(call.option("size")), list(call.option("stride"))
+    places = np.array(call.option("storage_offset", 0))
+    batch, each = None, math.prod(item.shape)
+    for size, step in zip(sizes, steps, strict=True):
+        if item.batch == 0 and batch is None and (size, step) == (call.moves.batch, each):
+            batch, size = places.ndim, 1
+        places = places[..., None] + step * np.arange(size)
+    if item.batch == 0 and batch is None:
+        raise InputError("it has no axis of the samples")
+    if places.size and not (places.min() >= 0 and places.max() < each):
+        raise InputError("it takes entries outside of a sample")
+    return call.moves.move(item, places, batch)
+
+
 def _copied(call: AtenCall) -> Any:
     return call.run("Expand", call["src"], int64_array(*call.shape(call["self"])))
 
 
 MOVES: dict[str, AtenOperator] = {
     "_unsafe_view": _view,
+    "as_strided": _strided,
     "cat": _joined,
     "constant_pad_nd": _padded,
     "copy": _copied,

@@ -201,15 +201,63 @@ def _every(values: Sequence[int], rank: int) -> list[int]:
 
 
 def _convolution(call: AtenCall) -> Any:
-    if call.option("transposed", False):
-        raise InputError("transposed convolutions are not read")
     rank = len(call.shape(call["weight"])) - 2
-    pads = _every(call.option("padding"), rank)
-    return call.run(
-        "Conv", call["input"], call["weight"], call["bias"], group=call.option("groups"),
-        strides=_every(call.option("stride"), rank), pads=pads * 2,
-        dilations=_every(call.option("dilation"), rank),
-    )  # fmt: skip
+    options = {
+        "group": call.option("groups"),
+        "strides": _every(call.option("stride"), rank),
+        "pads": _every(call.option("padding"), rank) * 2,
+        "dilations": _every(call.option("dilation"), rank),
+    }
+    op = "Conv"
+    if call.option("transposed", False):
+        op, options["output_padding"] = "ConvTranspose", _every(call.option("output_padding"), rank)
+    return call.run(op, call["input"], call["weight"], call["bias"], **options)
+
+
+def _resized(mode: str) -> AtenOperator:
+    """Interpolation to sizes, or by scales that give whole sizes."""
+
+    def run(call: AtenCall) -> Any:
+        value = call["input"] if call.has("input") else call["self"]
+        own = call.shape(value)[2:]
+        sizes = call.option("output_size")
+        if sizes is None:
+            exact = [n * s for n, s in zip(own, call.option("scale_factors"), strict=True)]
+            sizes = [int(size) for size in exact]
+            if sizes != exact:
+                raise InputError(f"the sizes {exact} are no whole numbers: give `size`")
+        transform = "asymmetric"
+        if mode == "linear":
+            transform = "align_corners" if call.option("align_corners") else "pytorch_half_pixel"
+        return call.run(
+            "Resize", value, None, None, int64_array(*sizes), mode=mode,
+            axes=list(range(2, 2 + len(own))), nearest_mode="floor",
+            coordinate_transformation_mode=transform,
+        )  # fmt: skip
+
+    return run
+
+
+def _cumulative(call: AtenCall) -> Any:
+    return call.run("CumSum", call["self"], np.array(call.axes()[0]))
+
+
+def _triangle(upper: int) -> AtenOperator:
+    return lambda call: call.run(
+        "Trilu", call["self"], np.array(call.option("diagonal", 0)), upper=upper
+    )
+
+
+def _log_of_more(call: AtenCall) -> Any:
+    return call.run("Log", call.run("Add", call["self"], np.array(1)))
+
+
+def _exponential_less(call: AtenCall) -> Any:
+    return call.run("Sub", call.run("Exp", call["self"]), np.array(1))
+
+
+def _log_softmax(call: AtenCall) -> Any:
+    return call.run("LogSoftmax", call["self"], axis=call.option("dim"))
 
 
 def _batch_norm(call: AtenCall) -> Any:
@@ -353,6 +401,7 @@ ATEN: dict[str, AtenOperator] = {
     "_native_batch_norm_legit": _training_norm,
     "_native_batch_norm_legit_functional": _training_norm,
     "_native_batch_norm_legit_no_training": _batch_norm,
+    "_log_softmax": _log_softmax,
     "_prelu_kernel": lambda call: call.run("PRelu", call["self"], call["weight"]),
     "_safe_softmax": _softmax,
     "_softmax": _softmax,
@@ -375,12 +424,14 @@ ATEN: dict[str, AtenOperator] = {
     "clamp_min": _clamp("min", "none"),
     "clone": _identity,
     "convolution": _convolution,
+    "cumsum": _cumulative,
     "detach": _identity,
     "div": _divide,
     "dot": _product("self", "tensor"),
     "elu": _elu,
     "erf": _same("Erf"),
     "exp": _same("Exp"),
+    "expm1": _exponential_less,
     "gelu": _gelu,
     "hardsigmoid": _same("HardSigmoid", alpha=1 / 6),
     "hardswish": _same("HardSwish"),
@@ -390,6 +441,8 @@ ATEN: dict[str, AtenOperator] = {
     "lift_fresh_copy": _identity,
     "linalg_vector_norm": _length,
     "linear": _linear,
+    "log": _same("Log"),
+    "log1p": _log_of_more,
     "log_sigmoid": _log_sigmoid,
     "matmul": _product("self", "other"),
     "max": _largest("ReduceMax", "Max"),
@@ -419,6 +472,14 @@ ATEN: dict[str, AtenOperator] = {
     "sub": _binary("Sub"),
     "sum": _reduced("ReduceSum"),
     "tanh": _same("Tanh"),
+    "tril": _triangle(0),
+    "triu": _triangle(1),
+    "upsample_bilinear2d": _resized("linear"),
+    "upsample_linear1d": _resized("linear"),
+    "upsample_nearest1d": _resized("nearest"),
+    "upsample_nearest2d": _resized("nearest"),
+    "upsample_nearest3d": _resized("nearest"),
+    "upsample_trilinear3d": _resized("linear"),
     "var": _variance,
     "where": _where,
 }

@@ -256,6 +256,8 @@ class _GraphReader:
                 value = argument.default_value if argument.has_default_value() else None
             buffers[argument.name] = self.buffers.get(getattr(value, "name", ""), "")
             arguments[argument.name] = self._argument(value)
+        if name == "as_strided":
+            arguments["self_strides"] = list(node.args[0].meta["val"].stride())
         call = AtenCall(
             self.moves, arguments, self.weights, {k: v for k, v in buffers.items() if v}
         )
