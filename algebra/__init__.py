@@ -22,5 +22,6 @@ ranks/          Generic ranks: the decision whether MP = 0, and explanations by 
 results         The base class of results: a document, a data frame, a picture
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
+memory_limits   One memory limit for a whole call, compared with estimates before the work
 time_limits     One time limit for a whole call, checked in the innermost loops
 """

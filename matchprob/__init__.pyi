@@ -28,7 +28,9 @@ from algebra.problems.tables import read_edges as read_edges
 from algebra.problems.updates import Gain as Gain
 from algebra.problems.updates import LowRank as LowRank
 from algebra.problems.updates import Tied as Tied
+from algebra.programs.onnx import Read as Read
 from algebra.systems.system import build_system as build_system
+from algebra.time_limits import LimitReached as LimitReached
 from matchprob.api.capacity import capacity as capacity
 from matchprob.api.certify import certify as certify
 from matchprob.api.certify import decide as decide

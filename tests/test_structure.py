@@ -225,6 +225,7 @@ FLOATS = {
     "algebra/problems/files.py": "a decimal of a problem file is a double, or refused",
     "algebra/linalg/modular.py": "integers below 2^53, whose sums doubles hold exactly",
     "algebra/linalg/short_primes.py": "the same",
+    "algebra/memory_limits.py": "sizes of memory in sentences",
     "algebra/linalg/rational.py": "a number may be given as a double: a binary fraction",
     "algebra/certificates/claim.py": "a certificate object hands its bound on as a double",
     "algebra/programs/aten/call.py": "the same as onnx/reader.py: a module's numbers are doubles",

@@ -20,14 +20,21 @@ import numpy as np
 
 # Bits of a short prime, and the largest inner dimension of a product.
 BITS, WIDTH = 23, 448
+# The type of signed residues in large matrices.
+STORED = np.float32
 
 
-def signed(values: np.ndarray, p: int, dtype: Any = np.float32) -> np.ndarray:
+def signed(values: np.ndarray, p: int, dtype: Any = STORED) -> np.ndarray:
     """Residues 0, …, p − 1 with their sign, as floating-point numbers."""
     out = np.empty(values.shape, dtype)
     for k in range(len(values)):
         np.copyto(out[k], np.where(values[k] > p >> 1, values[k] - p, values[k]), "unsafe")
     return out
+
+
+def unsigned(values: np.ndarray, p: int) -> np.ndarray:
+    """Residues 0, …, p − 1 as integers, also from signed ones."""
+    return values.astype(np.int64) % p if values.dtype == STORED else values
 
 
 def reduced(values: np.ndarray, p: int) -> np.ndarray:

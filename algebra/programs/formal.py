@@ -119,6 +119,8 @@ class Formal:
         """E(a)."""
         negative = a > self.p // 2
         plain = self.hashed(np.where(negative, self.p - a, a), 0)
+        # −1 would be a pole of the sigmoid.
+        plain = np.where(plain == self.p - 1, 1, plain)
         found = np.where(negative, inverses(plain, self.p), plain)
         return np.where(a == 0, 1, found)
 

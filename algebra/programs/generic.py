@@ -8,21 +8,23 @@ ranks at such points are exact or upper bounds.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import (
     Residues,
+    independent_columns,
     matmul,
-    modular_echelon,
     modular_rank,
     random_prime,
     random_residues,
     times,
 )
+from algebra.linalg.short_primes import BITS, STORED, signed
+from algebra.memory_limits import in_units, memory_limit
 from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
@@ -36,9 +38,14 @@ Patterns = Callable[[int], Mapping[int, np.ndarray]]
 # Largest numbers of rounds in which samples are drawn anew if roots do not exist, of roots of one
 # sample for which this is tried, and of arguments whose independence is checked.
 _ROUNDS, MOST_ROOTS, MOST_ARGUMENTS = 1 << 9, 11, 400
-_CANDIDATES = 512
+_FIRST, _CANDIDATES = 8, 512
+# Primes modulo which roots are searched, and rounds without a new sample after which the next is
+# tried.
+_PRIMES, _PATIENCE = 8, 24
 # Columns of the Jacobian that are formed at a time.
 COLUMNS = 4096
+# Entries of the Jacobian that are formed at a time.
+_AT_ONCE = 1 << 23
 
 
 class NoPattern(Unfinished):
@@ -142,15 +149,17 @@ class ProgramPoint:
     is_free: bool = True
 
 
-def point_prime(rng: random.Random) -> int:
-    """A random prime of 61 bits modulo which −1 is no square."""
+def point_prime(rng: random.Random, bits: int = 61) -> int:
+    """A random prime of so many bits modulo which −1 is no square."""
     while True:
-        p = random_prime(rng, 61)
+        p = random_prime(rng, bits)
         if p % 4 == 3:
             return p
 
 
-def random_program_point(model: Model, m: int, seed: str, strict: bool = True) -> ProgramPoint:
+def random_program_point(
+    model: Model, m: int, seed: str, strict: bool = True, bits: int = 61
+) -> ProgramPoint:
     """A random point with m samples.
 
     Parameters
@@ -161,18 +170,27 @@ def random_program_point(model: Model, m: int, seed: str, strict: bool = True) -
         It determines the point.
     strict : bool, optional
         Search for samples at which all square roots exist.
+    bits : int, optional
+        Of the prime.
+
+    Notes
+    -----
+    On an activation pattern a root may be that of a constant, which half of all primes lack: the
+    search is repeated modulo other primes.
     """
     rng = random.Random(f"program/{seed}")
-    p, number = point_prime(rng), rng.randrange(1 << 20)
     program = model.program
-    weights = _weights(model, p, rng)
     signs = model.patterns(m) if model.patterns and "choose" in model.functions else {}
-    if strict and "root" in model.functions:
+    for _ in range(_PRIMES if strict and "root" in model.functions else 0):
+        p, number = point_prime(rng, bits), rng.randrange(1 << 20)
+        weights = _weights(model, p, rng)
         samples = _with_roots(model, m, p, number, rng, weights, signs)
         if samples is not None:
             formal = Formal(p, number, signs, True)
             blocks = placed(program, weights, samples)
             return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
+    p, number = point_prime(rng, bits), rng.randrange(1 << 20)
+    weights = _weights(model, p, rng)
     formal = Formal(p, number, signs)
     blocks = placed(program, weights, _samples(model, m, p, rng))
     exact = "root" not in model.functions
@@ -231,15 +249,22 @@ def _with_roots(
         return None
     missing = np.arange(m)
     found: dict[str, Residues] = {}
+    last = 0
     for drawn in range(_ROUNDS):
         if not missing.size:
             return found
         check_time()
-        tried = np.tile(missing, max(1, _CANDIDATES // len(missing)))
+        # Few candidates for each sample first: they suffice if there are few roots.
+        each = min(_FIRST << min(drawn, 16), _CANDIDATES // len(missing))
+        tried = np.tile(missing, max(1, each))
         samples = _samples(model, len(tried), p, rng)
         own = {k: s if s.shape[-1] == 1 else s[..., tried] for k, s in signs.items()}
         valid, count = _valid(model, p, number, weights, samples, own)
-        if valid is None or count > MOST_ROOTS or (drawn > 32 and len(missing) == m):
+        if valid is None or count > MOST_ROOTS:
+            return None
+        if valid.any():
+            last = drawn
+        elif drawn - last > _PATIENCE:
             return None
         good, first = np.unique(tried[valid], return_index=True)
         for name, value in samples.items():
@@ -411,6 +436,8 @@ def argued(model: Model, seed: str) -> Exactness:
 class Columns:
     """Columns of the Jacobian at a point, rows in the order of the samples.
 
+    Samples are taken in parts, so that one sweep takes an eighth of the memory limit at most.
+
     Parameters
     ----------
     model : Model
@@ -421,29 +448,131 @@ class Columns:
     """
 
     def __init__(self, model: Model, point: ProgramPoint, m: int, names: Sequence[str]) -> None:
-        self.model, self.p, self.m = model, point.p, m
-        self.sweep = Sweep(model.program, point.arithmetic, point.blocks, sorted(names))
+        self.model, self.point, self.p, self.m = model, point, point.p, m
+        self.names = sorted(names)
+        self._kept: Sweep | None = None
+        own = bytes_of_sample(model.program, frozenset(names))
+        self.step = min(m, max(1, memory_limit() // (8 * own)))
+        if own > memory_limit() // 2:
+            raise Unfinished(
+                f"one sample takes about {in_units(own)} of memory, more than half of the limit "
+                f"({in_units(memory_limit())}): raise `memory`, or let fewer parameters learn"
+            )
+
+    def _sweeps(self) -> Iterator[tuple[slice, Sweep]]:
+        """The parts of the samples, with a sweep each."""
+        if self._kept is not None:
+            yield slice(0, self.m), self._kept
+            return
+        program, formal = self.model.program, self.point.arithmetic.formal
+        for start in range(0, self.m, self.step):
+            check_time()
+            part = slice(start, min(start + self.step, self.m))
+            blocks = {
+                name: value[..., part] if name in program.samples else value
+                for name, value in self.point.blocks.items()
+            }
+            signs = {
+                k: own[..., part] if own.shape[-1] > 1 else own for k, own in formal.signs.items()
+            }
+            here = replace(formal, signs=signs, invalid=[], arguments=[])
+            sweep = Sweep(program, FormalArithmetic(here, program), blocks, self.names)
+            if self.step >= self.m:
+                self._kept = sweep
+            yield part, sweep
 
     def of(self, cells: Sequence[ProgramCell]) -> Residues:
-        """Row c·d + k holds the derivatives of label k of sample c."""
-        J = self.sweep.jacobian(cells)
+        """Row c·d + k holds the derivatives of label k of sample c.
+
+        Modulo a short prime the residues are signed, in 32 bits.
+        """
+        d, short = self.model.outputs, self.p < 1 << BITS
+        out = np.empty((len(cells), self.m, d), STORED if short else np.int64)
+        for part, sweep in self._sweeps():
+            count = part.stop - part.start
+            step = max(1, _AT_ONCE // (d * count))
+            for start in range(0, len(cells), step):
+                own = cells[start : start + step]
+                J = sweep.jacobian(own).T.reshape(len(own), d, count).swapaxes(1, 2)
+                out[start : start + step, part] = signed(J, self.p) if short else J
+        return out.reshape(len(cells), self.m * d).T
+
+    def low_rank(self, name: str, U: Residues, V: Residues) -> Residues:
+        """Derivatives by U and V of a weight W + U Vᵀ, with W a matrix of its first axis' rows."""
         d = self.model.outputs
-        return J.reshape(d, self.m, len(cells)).transpose(1, 0, 2).reshape(d * self.m, len(cells))
+        out = np.empty((self.m, d, (len(U) + len(V)) * U.shape[1]), np.int64)
+        for part, sweep in self._sweeps():
+            found = sweep.low_rank(name, U, V)
+            if found is None:
+                found = _products_of_columns(sweep, name, U, V, self.p)
+            out[part] = found.reshape(d, part.stop - part.start, -1).swapaxes(0, 1)
+        return out.reshape(self.m * d, -1)
 
     def compressed(self, cells: Sequence[ProgramCell], rng: random.Random) -> Residues:
         """Random combinations of columns, a few more than there are rows, with the same rank."""
-        rows = self.model.outputs * self.m
-        if len(cells) <= max(rows + 32, COLUMNS):
+        d = self.model.outputs
+        rows = d * self.m
+        width = rows + 32
+        if len(cells) <= max(width, min(COLUMNS, 2 * rows)):
             return self.of(cells)
-        total = np.zeros((rows, rows + 32), np.int64)
-        for start in range(0, len(cells), COLUMNS):
-            check_time()
-            part = self.of(cells[start : start + COLUMNS])
-            mix = random_residues((part.shape[1], rows + 32), self.p, rng)
-            total = (total + matmul(part, mix, self.p)) % self.p
+        total = np.zeros((rows, width), np.int64)
+        stream = rng.randrange(1 << 62)
+        for part, sweep in self._sweeps():
+            own = np.s_[part.start * d : part.stop * d]
+            # The same combinations for all samples.
+            mixes = random.Random(stream)
+            for start in range(0, len(cells), COLUMNS):
+                check_time()
+                few = cells[start : start + COLUMNS]
+                J = sweep.jacobian(few).reshape(d, -1, len(few)).swapaxes(0, 1)
+                mix = random_residues((len(few), width), self.p, mixes)
+                found = matmul(J.reshape(-1, len(few)), mix, self.p)
+                total[own] = (total[own] + found) % self.p
         return total
+
+
+def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: int) -> Residues:
+    """`Sweep.low_rank` from the columns of W, rows (output, sample)."""
+    shape, inner = sweep.program.weights[name], len(V)
+    cells = [(name, *place) for place in np.ndindex(*shape)]
+    by_u, by_v = [], None
+    step = max(1, COLUMNS // inner)
+    for start in range(0, len(U), step):
+        check_time()
+        count = min(step, len(U) - start)
+        J = sweep.jacobian(cells[start * inner : (start + count) * inner])
+        high = J.shape[0]
+        by_u.append(matmul(J.reshape(high * count, inner), V, p).reshape(high, -1))
+        turned = J.reshape(high, count, inner).transpose(0, 2, 1).reshape(high * inner, count)
+        part = matmul(np.ascontiguousarray(turned), U[start : start + count], p)
+        part = part.reshape(high, -1)
+        by_v = part if by_v is None else (by_v + part) % p
+    assert by_v is not None
+    return np.concatenate([*by_u, by_v], axis=1)
+
+
+def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
+    """About the memory of a sweep for each sample: values, adjoints that are kept, and copies."""
+    needed = program.needed([program.output])
+    d, nodes = program.nodes[program.output].size, program.nodes
+    moving: set[int] = set()
+    values = kept = largest = 0
+    for k in sorted(needed):
+        node = nodes[k]
+        if (node.op == "block" and not node.batched and node.name in names) or (
+            moving.intersection(node.inputs)
+        ):
+            moving.add(k)
+        if not node.batched:
+            continue
+        values += node.size
+        if k in moving:
+            largest = max(largest, node.size)
+            if any(j in moving and not nodes[j].batched for j in node.inputs):
+                kept += node.size
+    return 8 * (3 * values + d * (kept + 6 * largest)) + 1
 
 
 def independent_rows(J: Residues, p: int) -> list[int]:
     """The rows that are independent of the earlier ones."""
-    return modular_echelon(np.ascontiguousarray(J.T), p)[1] if J.size else []
+    return independent_columns(np.ascontiguousarray(J.T), p, overwrite=True) if J.size else []

@@ -84,6 +84,32 @@ class Pair:
             factors.append((_ENTRY, np.ones((at.shape[1], 1), np.int64)))
         return arithmetic.sum_of_products(factors, _ENTRY + _OUT)
 
+    def times(
+        self, axes: range, table: Array, arithmetic: ArrayArithmetic
+    ) -> tuple[str, Array] | None:
+        """The derivatives by all entries, some axes of which are multiplied by a matrix.
+
+        Returns the letters of the other axes, and the product: outputs, other axes, columns of the
+        matrix, batch.  The matrix is multiplied by the factor with these axes first.  None if they
+        are not those of one factor.
+        """
+        summed = "".join(self.letters[k] for k in axes)
+        rest = "".join(c for k, c in enumerate(self.letters) if k not in axes)
+        parts = [(_OUT + self.result, self.adjoint), *self.others]
+        with_it = [k for k, (group, _) in enumerate(parts) if set(summed) & set(group)]
+        if len(with_it) != 1 or len(set(self.letters)) < len(self.letters):
+            return None
+        group, value = parts.pop(with_it[0])
+        if not set(summed) <= set(group) or not set(rest) <= {c for g, _ in parts for c in g} | (
+            set(group)
+        ):
+            return None
+        kept = "".join(c for c in group if c not in summed) + _ENTRY
+        small = arithmetic.sum_of_products(
+            [(group, value), (summed + _ENTRY, table[..., None])], kept
+        )
+        return rest, arithmetic.sum_of_products([(kept, small), *parts], _OUT + rest + _ENTRY)
+
 
 def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[str, Array]:
     """A factor at given places along the axes with these letters, and a new axis of entries."""
@@ -280,6 +306,41 @@ class Sweep:
         if not output.batched:
             out = np.broadcast_to(out, (len(cells), rows, batch))
         return out.reshape(len(cells), rows * out.shape[2]).T
+
+    def low_rank(self, name: str, U: Array, V: Array) -> Array | None:
+        """Derivatives by U and V of a weight W + U Vᵀ, rows (output, sample).
+
+        None if W does not enter products with values of samples only.
+
+        Parameters
+        ----------
+        name : str
+        U, V : ndarray
+            W is a matrix with its first axis as rows.
+        """
+        nodes = self.program.nodes
+        numbers = [k for k, n in enumerate(nodes) if n.op == "block" and n.name == name]
+        numbers = [k for k in numbers if k in self.moving]
+        shared = {k for m in self.moving if not nodes[m].batched for k in nodes[m].inputs}
+        if any(k in shared or k in self.dense for k in numbers):
+            return None
+        rows, rank = self.program.nodes[self.target].size, U.shape[1]
+        shape = self.program.weights[name]
+        factors = (range(1, len(shape)), V.reshape(*shape[1:], rank)), (range(1), U)
+        out = []
+        for axes, table in factors:
+            size = math.prod(n for k, n in enumerate(shape) if k not in axes)
+            total = np.zeros((rows, size * rank, self.batch), np.int64)
+            for number in numbers:
+                for pair in self.pairs.get(number, ()):
+                    found = pair.times(axes, table, self.arithmetic)
+                    if found is None:
+                        return None
+                    part = found[1].reshape(rows, size * rank, -1)
+                    total = self.arithmetic.reduced(total + part)
+            out.append(total)
+        both = np.concatenate(out, axis=1)
+        return both.swapaxes(1, 2).reshape(rows * self.batch, -1)
 
     def _columns_of(self, number: int) -> Iterator[Columns]:
         """Maps from places of a shared value to derivatives, one for each place where it occurs."""

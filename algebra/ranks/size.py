@@ -1,7 +1,7 @@
 """The size of a Jacobian: refused before it is computed, with an estimate of memory and time.
 
 Every exact verb begins with the Jacobian of some weights at a random point, so sizes that
-exceed the memory of the machine are detected here, before memory is allocated.
+exceed the memory limit (`algebra.memory_limits`) are refused here, before memory is allocated.
 
 Bytes for each entry were measured (peaks of 56 for a rank and up to 105 for an echelon form besides
 the table itself, because python-flint uses lists of Python's integers).
@@ -9,14 +9,12 @@ the table itself, because python-flint uses lists of Python's integers).
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Iterable
-from functools import cache
-from pathlib import Path
 
 from algebra.errors import LargeMemory, Unfinished
 from algebra.linalg.modular import LARGE
+from algebra.memory_limits import in_units, memory_limit
 from algebra.networks.base import Network
 from algebra.networks.readings import LABELS
 from algebra.time_limits import TooSlow, check_time, time_left
@@ -26,49 +24,15 @@ from algebra.time_limits import TooSlow, check_time, time_left
 FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
 # The same for large tables, whose rank is computed by blocks, and multiplications per second.
 FOR_BLOCKS, _BLOCK_RATE = 24, 4e10
-# Largest share of the machine's memory that is used, and the share that causes a warning.
-_SHARE, _WORTH_SAYING = 0.8, 4e9
-_LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")
+# Bytes that cause a warning.
+_WORTH_SAYING = 4e9
 # Multiplications modulo p per second on one core, seconds for a step of a recurrent network of any
 # size, and the factor by which an estimate may be wrong.
 _RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
 
 
-def memory() -> int:
-    """Bytes of memory available to this process; an unknown limit counts as large."""
-    try:
-        whole = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
-    except (OSError, ValueError, AttributeError):
-        whole = 1 << 62
-    return min(whole, *_given_limits(), 1 << 62)
-
-
-@cache
-def _limit_in(name: str) -> int | None:
-    """The number in a file of the system, cached."""
-    try:
-        return int(Path(name).read_text(encoding="ascii"))
-    except (OSError, ValueError):
-        return None
-
-
-def _given_limits() -> Iterable[int]:
-    """Limits of the container and of the shell, if there are any."""
-    for name in _LIMITS:
-        limit = _limit_in(name)
-        if limit is not None:
-            yield limit
-    try:
-        import resource
-    except ImportError:  # not on Windows
-        return
-    soft, _ = resource.getrlimit(resource.RLIMIT_AS)
-    if soft != resource.RLIM_INFINITY:
-        yield soft
-
-
 def check_memory(needed: float, what: str, hint: str) -> None:
-    """Refuse a computation that needs most of the memory; warn if it needs much of it.
+    """Refuse a computation beyond the memory limit; warn if it needs much memory.
 
     Parameters
     ----------
@@ -87,11 +51,11 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     -----
     LargeMemory
     """
-    here = memory()
-    if needed > _SHARE * here:
+    here = memory_limit()
+    if needed > here:
         raise Unfinished(
-            f"{what} would take about {in_units(needed)} of memory; this machine has "
-            f"{in_units(here)}, and at most {_SHARE:.0%} of it is used: {hint}"
+            f"{what} would take about {in_units(needed)} of memory, and the limit is "
+            f"{in_units(here)} (by default half of what is free): {hint}, or raise `memory`"
         )
     if needed > _WORTH_SAYING:
         warnings.warn(
@@ -158,17 +122,6 @@ def check_size(
 
 def _matrix(rows: int, columns: int) -> str:
     return f"the Jacobian of {columns} weights for {rows} numbers"
-
-
-def in_units(size: float) -> str:
-    """
-    >>> in_units(3.2e11), in_units(5e6)
-    ('320 GB', '5 MB')
-    """
-    for unit, one in (("TB", 1e12), ("GB", 1e9)):
-        if size >= one:
-            return f"{size / one:.3g} {unit}"
-    return f"{size / 1e6:.3g} MB"
 
 
 def in_time(seconds: float) -> str:

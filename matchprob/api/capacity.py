@@ -46,6 +46,9 @@ def _stopped(found: Capacity, arguments: Arguments) -> str:
 
     Ranks on activation patterns are lower bounds in any case.
     """
+    if found.unfinished:
+        left = ", ".join(found.unfinished)
+        return f"not finished within the limits of time and memory: {left}; the others are kept"
     names = [s.name for s in found.subsets if not s.is_whole and not s.on_patterns]
     if not names or arguments.get("m") is not None:
         return ""
@@ -91,6 +94,7 @@ def capacity(
     output: common.OutputName = "",
     seed: common.Seed = 0,
     timeout: common.Timeout = math.inf,
+    progress: common.WorkProgress = None,
 ) -> Capacity | CapacityCheck:
     """Say how many samples each subset of a model's parameters can fit.
 
@@ -136,8 +140,12 @@ def capacity(
     """
     from algebra.questions.capacity import capacities_on
     from matchprob.api.pieces import pieces
+    from matchprob.io.progress import counted
 
-    with limited(positive_seconds(timeout, "timeout")):
+    with (
+        limited(positive_seconds(timeout, "timeout")),
+        counted(progress, "ranks of subsets") as advance,
+    ):
         found = as_read(model, example_inputs, sizes, constants, output)
         named = str(model) if isinstance(model, str | Path) else ""
         seed = whole_number(seed, "seed", 0)
@@ -159,6 +167,7 @@ def capacity(
             m=None if m is None else whole_number(m, "m", 1),
             needed=None if needed is None else whole_number(needed, "needed", 1),
             seed=seed,
+            progress=advance,
         )
 
 

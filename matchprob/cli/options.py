@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from algebra.memory_limits import memory_size
 from matchprob.io.sizes import DPI, check_dpi, inches
 from matchprob.verbs.verb import Arguments, LineOption
 
@@ -34,6 +35,13 @@ def _width(text: str, _: Arguments) -> str:
 
 Json = Annotated[bool, LineOption("One JSON object on stdout.", flag="--json")]
 Whole = Annotated[bool, LineOption("Print the whole report, also beyond 50 lines.", flag="--all")]
+Memory = Annotated[
+    int | None,
+    LineOption(
+        "Largest amount of memory, such as 4GiB; by default half of what is free.",
+        metavar="SIZE", word=str, read=lambda text, _: memory_size(text),
+    ),
+]  # fmt: skip
 Width = Annotated[
     str | None,
     LineOption(
@@ -56,6 +64,7 @@ class PrintOptions:
 
     as_json: Json = False
     is_whole: Whole = False
+    memory: Memory = None
 
     def print(
         self,

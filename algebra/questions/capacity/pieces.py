@@ -16,14 +16,15 @@ Probabilities of unlucky points are about one pattern.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
+from algebra.errors import Unfinished
 from algebra.programs.generic import Model, NoPattern
-from algebra.programs.scales import scales
-from algebra.questions.capacity.ranks import capacities
+from algebra.questions.capacity.ranks import capacities, largest_rank
 from algebra.questions.capacity.result import Capacity, PointRank, Subset, SubsetCapacity
+from algebra.time_limits import OutOfTime
 
 # Where a rank was found: at generic weights, at those of the model, at given samples.
 GENERIC, FILE, DATA = "generic", "file", "data"
@@ -48,13 +49,6 @@ class Piece:
     samples: int | None = None
 
 
-def largest_rank(model: Model, subset: Subset) -> int:
-    """A bound of the rank of a subset for all weights, samples and activation patterns."""
-    free = scales(model.program, subset.weights, support=model.support) or 0
-    low = sum(k * k for k in (subset.low_rank or {}).values())
-    return subset.learnable(model.program) - free - low
-
-
 def capacities_on(
     pieces: Iterable[Piece],
     subsets: Sequence[Subset],
@@ -64,8 +58,11 @@ def capacities_on(
     m: int | None = None,
     needed: int | None = None,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
     """Capacities of subsets, the largest on several pieces; parameters as for `capacities`.
+
+    When the time or the memory limit is reached, what is known by then is returned.
 
     Later pieces are left out for subsets whose rank and capacity cannot be larger.
 
@@ -78,6 +75,7 @@ def capacities_on(
     whole: Capacity | None = None
     failure: NoPattern | None = None
     bounds: dict[int, int] = {}
+    cut: list[int] = []
     for number, piece in enumerate(pieces):
         open_ones = [k for k in range(len(subsets)) if not _settled(found[k], bounds.get(k))]
         if not open_ones:
@@ -87,23 +85,40 @@ def capacities_on(
             part = capacities(
                 piece.model, [subsets[k] for k in open_ones], name=name, learnable=learnable,
                 m=m if count is None else count, needed=needed, seed=seed + number,
+                progress=progress,
             )  # fmt: skip
         except NoPattern as error:
             failure = error
             continue
-        for k, own in zip(open_ones, part.subsets, strict=True):
+        except (OutOfTime, Unfinished):
+            if whole is None:
+                raise
+            cut = open_ones
+            break
+        rows = list(part.subsets)
+        for k in open_ones:
+            if not rows or rows[0].name != subsets[k].name:
+                cut.append(k)
+                continue
+            own = rows.pop(0)
             found[k].append((piece, own))
             if "choose" in piece.model.functions and k not in bounds:
                 bounds[k] = largest_rank(piece.model, subsets[k])
         whole = whole or replace(part, seed=seed)
         if not part.exactness.is_exact:
             whole = replace(whole, exactness=part.exactness)
+        if cut:
+            break
     if whole is None:
         assert failure is not None
         raise failure
     valid = whole.exactness.is_exact
-    joined = [_joined(own, bounds.get(k), m, valid) for k, own in enumerate(found)]
-    return replace(whole, subsets=tuple(_by_inclusion(subsets, joined) if valid else joined))
+    kept = [k for k, own in enumerate(found) if own]
+    joined = [_joined(found[k], bounds.get(k), m, valid) for k in kept]
+    if valid:
+        joined = _by_inclusion([subsets[k] for k in kept], joined)
+    left = tuple(subsets[k].name for k in cut)
+    return replace(whole, subsets=tuple(joined), unfinished=left)
 
 
 def _by_inclusion(

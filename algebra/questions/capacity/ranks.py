@@ -21,28 +21,36 @@ after the first increment 0.
 from __future__ import annotations
 
 import random
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
 
 import numpy as np
 
+from algebra.errors import Unfinished
 from algebra.linalg.modular import (
     Residues,
     deficit_probability,
-    matmul,
     random_residues,
 )
+from algebra.linalg.short_primes import BITS as SHORT_BITS
+from algebra.linalg.short_primes import unsigned
+from algebra.memory_limits import limited_memory, memory_limit
+from algebra.phases import phase
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
-    COLUMNS,
     Columns,
     Model,
+    NoPattern,
+    ProgramPoint,
     argued,
     independent_rows,
     random_program_point,
 )
+from algebra.programs.jacobian import ProgramCell
+from algebra.programs.residues import NoResidues
+from algebra.programs.scales import scales
 from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
 from algebra.questions.capacity.result import (
     LARGEST_ERROR,
@@ -51,16 +59,18 @@ from algebra.questions.capacity.result import (
     SubsetCapacity,
     matrix_shape,
 )
-from algebra.time_limits import check_time
+from algebra.time_limits import OutOfTime, check_time, unlimited
 
-# Largest number of rows eliminated.
-MOST_ROWS = 1200
-# Largest number of entries of a Jacobian if the number of samples is not given.
-MOST_ENTRIES = 25_000_000
+# Largest number of multiplications of one rank if the number of samples is not given.
+MOST_WORK = 1_500_000_000_000
+# Bytes of an entry of the Jacobian, with copies.
+_BYTES = 24
 # Samples for each one that would do if they were exchangeable, on activation patterns.
 _MORE_SAMPLES = 4
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
+# Points modulo short primes that are tried, where divisors may be 0.
+_SHORT_POINTS = 3
 
 
 def capacities(
@@ -72,8 +82,11 @@ def capacities(
     m: int | None = None,
     needed: int | None = None,
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> Capacity:
-    """Capacities of subsets of a program's parameters.
+    """Capacities of subsets of a program's parameters, the smallest first.
+
+    When the time limit is over the finished ones are returned.
 
     Parameters
     ----------
@@ -90,41 +103,59 @@ def capacities(
         Number of samples that are to be fitted.
     seed : int, optional
         It determines the points.
+    progress : callable, optional
+        Called before each subset with the numbers of those done and of all.
     """
-    program, d = model.program, model.outputs
+    program = model.program
     teacher = list(learnable or program.weights)
-    found = [_grown(model, subset, m, seed) for subset in subsets]
-    most = max((min(growth.full + 1, growth.samples) for growth in found), default=1)
-    whole = _growth_of_all(model, teacher, most, seed)
-    open_ends = [
-        growth.samples
-        for subset, growth in zip(subsets, found, strict=True)
-        if not _is_all(subset, teacher) and _met(growth, whole) == len(whole) < growth.samples
-    ]
-    if open_ends:
-        whole = _growth_of_all(model, teacher, max(open_ends), seed)
-    out = []
-    for subset, growth in zip(subsets, found, strict=True):
-        size = subset.learnable(program)
-        out.append(
-            SubsetCapacity(
-                subset.name,
-                size,
-                growth.ranks[-1],
-                growth.full,
-                None if _is_all(subset, teacher) else _met(growth, whole),
-                size // d,
-                growth.samples,
-                growth.is_whole,
-                tuple(growth.ranks),
-                reasons_of(model, subset, growth.samples, growth.ranks[-1], growth.is_whole, seed),
-                growth.error,
-                bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
-            )
-        )
+    rows: dict[int, SubsetCapacity] = {}
+    order = sorted(range(len(subsets)), key=lambda k: subsets[k].learnable(program))
+    whole: list[int] = []
+    try:
+        for done, k in enumerate(order):
+            if progress is not None:
+                progress(done, len(subsets))
+            with limited_memory(None), phase(f"the ranks of {subsets[k].name}"):
+                rows[k], whole = _row(model, subsets[k], teacher, whole, m, seed)
+    except (OutOfTime, Unfinished) as error:
+        if not rows or isinstance(error, NoPattern):
+            raise
+    left = tuple(subsets[k].name for k in sorted(set(order) - set(rows)))
     shapes = program.weights
     parameters = sum(int(np.prod(shapes[n])) for n in teacher)
-    return Capacity(name, d, parameters, tuple(out), argued(model, f"argued/{seed}"), seed, needed)
+    with unlimited():
+        exactness = argued(model, f"argued/{seed}")
+    found = tuple(rows[k] for k in sorted(rows))
+    return Capacity(name, model.outputs, parameters, found, exactness, seed, needed, left)
+
+
+def _row(
+    model: Model,
+    subset: Subset,
+    teacher: Sequence[str],
+    whole: list[int],
+    m: int | None,
+    seed: int,
+) -> tuple[SubsetCapacity, list[int]]:
+    """The capacities of one subset; ranks of all parameters, for more samples than before."""
+    growth = _grown(model, subset, m, seed)
+    met = None
+    if not _is_all(subset, teacher):
+        most = min(growth.full + 1, growth.samples)
+        if len(whole) < most:
+            whole = _growth_of_all(model, teacher, most, seed)
+        if _met(growth, whole) == len(whole) < growth.samples:
+            whole = _growth_of_all(model, teacher, growth.samples, seed)
+        met = _met(growth, whole)
+    size = subset.learnable(model.program)
+    rank = growth.ranks[-1]
+    reasons = reasons_of(model, subset, growth.samples, rank, growth.is_whole, seed)
+    row = SubsetCapacity(
+        subset.name, size, rank, growth.full, met, size // model.outputs, growth.samples,
+        growth.is_whole, tuple(growth.ranks), reasons, growth.error,
+        bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
+    )  # fmt: skip
+    return row, whole
 
 
 def whole_rank(
@@ -168,37 +199,126 @@ def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
     return [int(v) for v in np.cumsum(counts)]
 
 
+def _most_samples(model: Model, size: int) -> int:
+    """The number of samples whose rank fits into the memory limit and `MOST_WORK`."""
+    d, limit = model.outputs, memory_limit()
+
+    def fits(samples: int) -> bool:
+        rows = d * samples
+        width = min(size, rows + 32)
+        work = rows * width * (min(rows, width) + (2 * size if size > 4 * rows else 0))
+        return work <= MOST_WORK and _BYTES * rows * width <= limit
+
+    least, most = 2, 4
+    while fits(most):
+        least, most = most, 2 * most
+    while most - least > 1:
+        middle = (least + most) // 2
+        least, most = (middle, most) if fits(middle) else (least, middle)
+    return least
+
+
 def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
-    most = max(2, min(MOST_ROWS, MOST_ENTRIES // max(1, size)) // d)
+    most = _most_samples(model, size)
     # On a pattern samples are not exchangeable: some hundred may pass before one that adds.
     chooses = "choose" in model.functions
-    samples = m or min((size // d + 2) * (_MORE_SAMPLES if chooses else 1), most)
+    samples, more = m or min(size // d + 2, most), _MORE_SAMPLES if chooses else 2
     while True:
         check_time()
-        point = random_program_point(model, samples, f"capacity/{seed}")
-        columns = Columns(model, point, samples, subset.names)
-        rng = random.Random(f"capacity/{seed}")
-        J = _subset_columns(columns, subset, rng)
-        ranks = _growth(independent_rows(J, point.p), samples, d)
+        ranks, error = _ranks(model, subset, samples, seed)
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
         # On activation patterns half of them must add nothing.
         last = 1 + (samples // 2 if chooses else 0)
-        is_whole = ranks[-1] == size or (samples > last and ranks[-1] == ranks[-1 - last])
+        is_whole = ranks[-1] == size or (
+            samples > last
+            and ranks[-1] == ranks[-1 - last]
+            and (samples > size // d + 2 or more == 2)
+        )
         if m or is_whole or samples >= most:
             # On a pattern samples are not exchangeable: these are independent of each other.
             full = sum(
                 1 for k, value in enumerate(ranks) if value - (ranks[k - 1] if k else 0) == d
             )
-            error = _deficit_error(model, subset, ranks)
-            if error and not point.is_free:
-                free = random_program_point(model, samples, f"capacity/{seed}/free", strict=False)
-                J = _subset_columns(Columns(model, free, samples, subset.names), subset, rng)
-                if _growth(independent_rows(J, free.p), samples, d) != ranks:
-                    error = None
             return _Growth(ranks, samples, full, is_whole, error)
-        samples = min(2 * samples, most)
+        samples, more = min(more * samples, most), 2
+
+
+def _ranks(
+    model: Model, subset: Subset, m: int, seed: int, stream: str = "capacity"
+) -> tuple[list[int], Fraction | None]:
+    """Ranks of 1, …, m samples, and the bound on the probability that one is too small.
+
+    If all are as large as possible modulo one short prime, nothing else is computed: as many as
+    labels, or as parameters that remain without scales (`algebra.programs.scales`) and without the
+    gauge of low-rank updates.
+    """
+    d, size = model.outputs, subset.learnable(model.program) - _gauge(subset)
+    for attempt in range(_SHORT_POINTS):
+        try:
+            point = random_program_point(
+                model, m, f"{stream}/{seed}/short/{attempt}", bits=SHORT_BITS
+            )
+            ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}", some=True)
+        except NoResidues:
+            continue
+        if ranks == [min(size, d * (k + 1)) for k in range(m)]:
+            return ranks, Fraction(0)
+        least = size if ranks[-1] == d * m else largest_rank(model, subset)
+        if ranks == [min(least, d * (k + 1)) for k in range(m)]:
+            return ranks, Fraction(0)
+        break
+    point = random_program_point(model, m, f"{stream}/{seed}")
+    ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}")
+    error = _deficit_error(model, subset, ranks)
+    if error and not point.is_free:
+        free = random_program_point(model, m, f"{stream}/{seed}/free", strict=False)
+        if _ranks_at(model, subset, m, free, f"{stream}/{seed}") != ranks:
+            error = None
+    return ranks, error
+
+
+def _ranks_at(
+    model: Model, subset: Subset, m: int, point: ProgramPoint, stream: str, some: bool = False
+) -> list[int]:
+    """Ranks at a point; of a part of the columns if `some` and there are many more than rows."""
+    columns, rng = Columns(model, point, m, subset.names), random.Random(stream)
+    rows = model.outputs * m
+    if some and not subset.low_rank and subset.learnable(model.program) > 2 * rows + 64:
+        J = columns.of(_some_cells(model, subset.weights, rows + rows // 4 + 32, rng))
+    else:
+        J = _subset_columns(columns, subset, rng)
+    return _growth(independent_rows(J, point.p), m, model.outputs)
+
+
+def _gauge(subset: Subset) -> int:
+    """Directions of U and V that do not change W + U Vᵀ to first order: (U A, −V Aᵀ)."""
+    return sum(k * k for k in (subset.low_rank or {}).values())
+
+
+def largest_rank(model: Model, subset: Subset) -> int:
+    """A bound of the rank of a subset for all weights, samples and activation patterns."""
+    free = scales(model.program, subset.weights, support=model.support) or 0
+    return subset.learnable(model.program) - free - _gauge(subset)
+
+
+def _some_cells(
+    model: Model, names: Sequence[str], count: int, rng: random.Random
+) -> list[ProgramCell]:
+    """Random cells that exist."""
+    masks = [
+        np.asarray(model.support.get(name, np.ones(model.program.weights[name], bool)))
+        for name in names
+    ]
+    places = [np.flatnonzero(mask) for mask in masks]
+    ends = np.cumsum([len(own) for own in places])
+    out: list[ProgramCell] = []
+    for number in sorted(rng.sample(range(int(ends[-1])), min(count, int(ends[-1])))):
+        k = int(np.searchsorted(ends, number, side="right"))
+        flat = places[k][number - int(ends[k])]
+        out.append((names[k], *(int(i) for i in np.unravel_index(flat, masks[k].shape))))
+    return out
 
 
 def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction | None:
@@ -207,7 +327,7 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
     If square roots exist at the point it lies on a variety, for which the bound is not proved.
     Ranks with free roots are upper bounds for which it is; so the bound holds if these are equal.
     """
-    d, size = model.outputs, subset.learnable(model.program)
+    d, size = model.outputs, subset.learnable(model.program) - _gauge(subset)
     most = [min(size, d * (k + 1)) for k in range(len(ranks))]
     short = [bound for found, bound in zip(ranks, most, strict=True) if found < bound]
     if not short:
@@ -228,44 +348,24 @@ def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Res
     parts = [columns.compressed(cells, rng)] if cells else []
     for name, k in (subset.low_rank or {}).items():
         parts.append(_low_rank_columns(columns, name, k, rng))
-    return np.concatenate(parts, axis=1)
+    if len(parts) == 1:
+        return parts[0]
+    return np.concatenate(
+        [unsigned(part, columns.p) for part in parts],
+        axis=1,
+    )
 
 
 def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -> Residues:
     """Derivatives by U and V of W + U Vᵀ, at a random point (W + U Vᵀ is then random, too)."""
-    p, shape = columns.p, columns.model.program.weights[name]
-    rows, inner = matrix_shape(shape)
-    U, V = (random_residues((size, k), p, rng) for size in (rows, inner))
-    cells = [(name, *place) for place in np.ndindex(*shape)]
-    by_u, by_v = [], None
-    step = max(1, COLUMNS // inner)
-    for start in range(0, rows, step):
-        check_time()
-        count = min(step, rows - start)
-        J = columns.of(cells[start * inner : (start + count) * inner])
-        high = J.shape[0]
-        by_u.append(matmul(J.reshape(high * count, inner), V, p).reshape(high, count * k))
-        turned = J.reshape(high, count, inner).transpose(0, 2, 1).reshape(high * inner, count)
-        part = matmul(np.ascontiguousarray(turned), U[start : start + count], p)
-        part = part.reshape(high, inner * k)
-        by_v = part if by_v is None else (by_v + part) % p
-    assert by_v is not None
-    return np.concatenate([*by_u, by_v], axis=1)
+    rows, inner = matrix_shape(columns.model.program.weights[name])
+    U, V = (random_residues((size, k), columns.p, rng) for size in (rows, inner))
+    return columns.low_rank(name, U, V)
 
 
 def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> list[int]:
     """Ranks of 1, …, m samples with respect to all parameters."""
-    d, point = model.outputs, random_program_point(model, m, f"capacity/{seed}/all")
-    columns = Columns(model, point, m, names)
-    rng = random.Random(f"capacity/{seed}/all")
-    cells = [cell for name in names for cell in cells_of(model, name)]
-    # A random part of the columns suffices if it has full rank already.
-    if len(cells) > 4 * d * m:
-        few = rng.sample(cells, 2 * d * m)
-        ranks = _growth(independent_rows(columns.of(few), point.p), m, d)
-        if ranks[-1] == d * m:
-            return ranks
-    return _growth(independent_rows(columns.compressed(cells, rng), point.p), m, d)
+    return _ranks(model, Subset("all", tuple(names)), m, seed, "capacity/all")[0]
 
 
 def _met(growth: _Growth, whole: Sequence[int]) -> int | None:

@@ -207,6 +207,8 @@ class Capacity(Result):
     seed : int
     needed : int or None
         Number of samples that are to be fitted.
+    unfinished : tuple of str
+        Subsets whose ranks were not finished within the limits of time and memory.
     """
 
     model: str
@@ -216,6 +218,7 @@ class Capacity(Result):
     exactness: Exactness
     seed: int
     needed: int | None = None
+    unfinished: tuple[str, ...] = ()
 
     @property
     def error_bound(self) -> Fraction | None:
@@ -257,6 +260,7 @@ class Capacity(Result):
             "ranks": self.exactness.words,
             "error_bound": _double(self.error_bound),
             "needed": self.needed,
+            "unfinished": self.unfinished,
             "cheapest": found.name if found else None,
         }
 
@@ -298,6 +302,10 @@ def _document(found: Capacity) -> Document:
     ]
     if len(reasons) > _MOST_REASONS:
         reasons[_MOST_REASONS:] = [f"… and {len(reasons) - _MOST_REASONS} more such reasons"]
+    if found.unfinished:
+        reasons.append(
+            "Not finished within the limits of time and memory: " + ", ".join(found.unfinished)
+        )
     title = f"{found.parameters} parameters, {found.outputs} labels a sample"
     return Document(
         title, facts, (Table(columns), *map(Paragraph, reasons)), _why(found), tone="strong"

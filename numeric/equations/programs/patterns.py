@@ -27,10 +27,12 @@ from operator import truediv
 import numpy as np
 from scipy import special
 
+from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
-from algebra.programs.generic import NoPattern, Patterns
+from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample
 from algebra.programs.program import Node, Program
+from algebra.time_limits import check_time
 
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
 # deviation of a sum's mean after the adjustment, in units of that of the sum.
@@ -95,11 +97,30 @@ def pattern_at(
     NoPattern
         If the argument of a choice is no number.
     """
-    recorder = _Recorder(program)
     fixed = {name: value[..., None] for name, value in weights.items()}
-    with np.errstate(all="ignore"):
-        evaluate(program, recorder, fixed | dict(samples))
-    return recorder.pattern
+    m = max((value.shape[-1] for value in samples.values()), default=1)
+    parts, step = [], samples_at_once(program)
+    for start in range(0, m, step):
+        check_time()
+        recorder = _Recorder(program)
+        few = {name: value[..., start : start + step] for name, value in samples.items()}
+        with np.errstate(all="ignore"):
+            evaluate(program, recorder, fixed | few)
+        parts.append(recorder.pattern)
+    if len(parts) == 1:
+        return parts[0]
+    # Signs of values without a batch axis of their own are the same in all parts.
+    return {
+        k: np.concatenate([part[k] for part in parts], axis=-1)
+        if program.nodes[program.nodes[k].inputs[0]].batched
+        else own
+        for k, own in parts[0].items()
+    }
+
+
+def samples_at_once(program: Program) -> int:
+    """The number of samples whose values take an eighth of the memory limit."""
+    return max(1, memory_limit() // (8 * bytes_of_sample(program, frozenset())))
 
 
 def own_patterns(
@@ -300,7 +321,8 @@ def _standardized(
         wide = max(shape[0], size // shape[0]) if len(shape) > 1 and size > 1 else 1
         drawn = rng.standard_normal(shape) / np.sqrt(wide)
         weights[name] = np.abs(drawn) if name in positive else drawn
-    found = _Adjusted(program, weights, _samples(program, _SAMPLES, tokens, rng), support, rng)
+    count = min(_SAMPLES, samples_at_once(program))
+    found = _Adjusted(program, weights, _samples(program, count, tokens, rng), support, rng)
     needed = program.needed([program.output])
     for number in sorted(needed):
         node = program.nodes[number]

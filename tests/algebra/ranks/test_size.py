@@ -6,10 +6,10 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import LargeMemory, Unfinished
+from algebra.memory_limits import limited_memory
 from algebra.questions.record.elements import ELEMENT_KINDS
-from algebra.ranks import size
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
-from algebra.ranks.size import check_memory, check_size, memory
+from algebra.ranks.size import check_memory, check_size
 from algebra.time_limits import OutOfTime, TooSlow, within
 from tests.samples import NET
 
@@ -32,22 +32,21 @@ def test_time_that_is_over():
         check_size(NET, 4)
 
 
-def test_share_of_memory(monkeypatch):
-    """80 % of the memory is the limit; from 4 GB on it is shown; limits of the shell count."""
-    monkeypatch.setattr(size, "memory", lambda: 10**10)
-    with pytest.raises(Unfinished, match=r"8\.01 GB of memory; this machine has 10 GB.* 80%"):
-        check_memory(8.01e9, "it", "less")
-    with pytest.warns(LargeMemory, match=r"it takes about 7\.9 GB of memory, of 10 GB"):
-        check_memory(7.9e9, "it", "less")
-    with warnings.catch_warnings():
-        warnings.simplefilter("error")
-        check_memory(3.9e9, "it", "less")
-    monkeypatch.undo()
-    monkeypatch.setattr(size, "_given_limits", lambda: [12345])
-    assert memory() == 12345
+def test_limit_of_memory():
+    """What exceeds the limit is refused; from 4 GB on it is shown."""
+    with limited_memory(8 * 10**9):
+        with pytest.raises(
+            Unfinished, match=r"8\.01 GB of memory, and the limit is 8 GB .*`memory`"
+        ):
+            check_memory(8.01e9, "it", "less")
+        with pytest.warns(LargeMemory, match=r"it takes about 7\.9 GB of memory, of 8 GB"):
+            check_memory(7.9e9, "it", "less")
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            check_memory(3.9e9, "it", "less")
 
 
-def test_left_factors_of_activations(monkeypatch):
+def test_left_factors_of_activations():
     """Derivatives of hidden units through activations: the factors count; they grow as n² m T²."""
     net = mp.RNN(n=40, T=4, b=1, d=1, m=50, activation="tanh")
     point = random_point(net, 2147483629, 0)
@@ -56,10 +55,10 @@ def test_left_factors_of_activations(monkeypatch):
         factors = net.modular_readings(source, point, None)
         held = sum(L.size + R.size for one in factors for L, R in one.values())
         assert held / 3 <= net.factor_entries(source) <= 3 * held
-    monkeypatch.setattr(size, "memory", lambda: 10**7)
-    check_size(net, 10, 10)
-    with pytest.raises(Unfinished, match="memory"):
-        check_size(net, 10, 10, reading=ELEMENT_KINDS["units"].source)
+    with limited_memory(8 * 10**6):
+        check_size(net, 10, 10)
+        with pytest.raises(Unfinished, match="memory"):
+            check_size(net, 10, 10, reading=ELEMENT_KINDS["units"].source)
 
 
 def test_before_anything_is_made():

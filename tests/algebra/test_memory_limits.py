@@ -1,0 +1,83 @@
+"""Memory limits: sizes as text, nested limits, limits of the system."""
+
+import resource
+
+import pytest
+
+from algebra.errors import InputError, Unfinished
+from algebra.memory_limits import (
+    free_memory,
+    in_units,
+    limited_memory,
+    memory_limit,
+    memory_size,
+)
+from algebra.programs import Builder
+from algebra.programs.generic import Columns, Model, bytes_of_sample, random_program_point
+
+
+@pytest.mark.parametrize(
+    ("text", "size"),
+    [("4GiB", 4 << 30), ("4GB", 4 * 10**9), ("2G", 2 * 10**9), ("512", 512), ("1.5 MiB", 3 << 19)],
+)
+def test_sizes(text, size):
+    """Decimal and binary units, with or without the B."""
+    assert memory_size(text) == size
+    assert memory_size(size) == size
+
+
+@pytest.mark.parametrize("text", ["", "lots", "-1GB", "0", "4 XB", True, "1e9"])
+def test_bad_sizes(text):
+    """What is no size is refused with its name."""
+    with pytest.raises(InputError, match="`memory`"):
+        memory_size(text)
+
+
+def test_nested_limits():
+    """An inner limit cannot exceed an outer one; the default is half of what is free."""
+    assert 0 < memory_limit() <= free_memory()
+    with limited_memory(1000):
+        with limited_memory(2000):
+            assert memory_limit() == 1000
+        with limited_memory(None):
+            assert memory_limit() == 1000
+        with limited_memory(10):
+            assert memory_limit() == 10
+    assert memory_limit() > 2000
+
+
+def test_limits_of_the_shell(monkeypatch):
+    """A limit of the address space counts, without what is in use."""
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 50, 1 << 50))
+    before = free_memory()
+    monkeypatch.setattr(resource, "getrlimit", lambda _: (1 << 28, 1 << 28))
+    assert free_memory() < min(before, 1 << 28)
+
+
+def _net():
+    build = Builder()
+    W, V = build.weight("W", (30, 20)), build.weight("V", (4, 30))
+    x = build.sample("X", (20,))
+    hidden = build.apply("tanh", build.contract("ij,j->i", W, x))
+    return Model(build.program(build.contract("ij,j->i", V, hidden)))
+
+
+def test_samples_in_parts():
+    """A small limit gives more parts and the same Jacobian; a smaller one is refused in words."""
+    model = _net()
+    point = random_program_point(model, 9, "parts", bits=23)
+    cells = [("W", 3, 4), ("V", 1, 2), ("W", 0, 0)]
+    whole = Columns(model, point, 9, ["V", "W"])
+    assert whole.step == 9
+    own = bytes_of_sample(model.program, frozenset(["V", "W"]))
+    with limited_memory(17 * own):
+        parts = Columns(model, point, 9, ["V", "W"])
+        assert parts.step == 2
+        assert (parts.of(cells) == whole.of(cells)).all()
+    with limited_memory(own), pytest.raises(Unfinished, match="one sample takes"):
+        Columns(model, point, 9, ["V", "W"])
+
+
+def test_units():
+    """Sizes in sentences have three digits."""
+    assert in_units(3.2e11) == "320 GB"
