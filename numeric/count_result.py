@@ -163,11 +163,17 @@ def open_reasons(counts: Sequence[InstanceCount]) -> str:
     )
 
 
-def histogram_table(tally: Mapping[int, int], of: str) -> Table:
+def real_solutions(problem: Problem | None) -> str:
+    """The solutions that are counted, in words: with constraints only those that obey them."""
+    obeying = problem is not None and problem.constraints
+    return "real solutions within the constraints" if obeying else "real solutions"
+
+
+def histogram_table(tally: Mapping[int, int], of: str, problem: Problem | None) -> Table:
     """How many instances or trials have each number of real solutions, with bars."""
     largest = max(tally.values(), default=1)
     bars = ["█" * max(1, round(_BAR * number / largest)) for number in tally.values()]
-    return Table({"real solutions": list(tally), of: list(tally.values()), "": bars})
+    return Table({real_solutions(problem): list(tally), of: list(tally.values()), "": bars})
 
 
 def surplus_of(problem: Problem | None) -> int:
@@ -221,7 +227,7 @@ def _document(found: CountResult) -> Document:
     sure = found.root_count_certainty
     facts = {
         "instances": done_of(total, found.requested),
-        "real_solutions": f"{{{tally}}}",
+        real_solutions(found.problem).replace(" ", "_"): f"{{{tally}}}",
         "complete": total - found.undetermined,
         "undetermined": found.undetermined,
         "generic_root_count": f"{roots}{source}",
@@ -238,7 +244,7 @@ def _document(found: CountResult) -> Document:
         if found.given is None
         else f"given instance counted by {found.engine}, {found.seconds:.2f} s"
     )
-    parts: tuple[Part, ...] = (histogram_table(found.histogram, "instances"),)
+    parts: tuple[Part, ...] = (histogram_table(found.histogram, "instances", found.problem),)
     if total <= _MOST_ROWS:
         columns: dict[str, Sequence[Any]] = {
             "instance": [c.index for c in found],
@@ -261,6 +267,8 @@ def _why(found: CountResult) -> Explanation:
         known.append("The allocation is minimal: a generic instance has no solution (MP = 0).")
     elif roots is not None:
         parity = "odd, so at least one is real" if roots % 2 else "even: all may be non-real"
+        if roots % 2 and found.problem is not None and found.problem.constraints:
+            parity += ", but it need not obey the constraints"
         known.append(
             f"Almost every instance has N = {roots} complex "
             f"{'solution' if roots == 1 else 'solutions'}; N is {parity}."
@@ -268,12 +276,12 @@ def _why(found: CountResult) -> Explanation:
     if complete:
         known.append(
             f"{complete} of {total}: every complex solution is accounted for, so the number of "
-            "real solutions is exact."
+            f"{real_solutions(found.problem)} is exact."
         )
         if found.histogram.get(0) and roots != 0:
             known.append(
                 f"{found.histogram[0]} of them {'has' if found.histogram[0] == 1 else 'have'} no "
-                "real solution: no value of the learnable weights reproduces their labels."
+                + _without_match(found.problem)
             )
     open_ = [c for c in found.instances if c.status != COMPLETE]
     words, decided_by, steps = "", "", list[Step]()
@@ -307,6 +315,16 @@ def _why(found: CountResult) -> Explanation:
     purpose = "the match probability"
     steps.append(step("estimate", purpose, trials=1000, seed=found.seed))
     return Explanation(tuple(known), words, decided_by, tuple(steps))
+
+
+def _without_match(problem: Problem | None) -> str:
+    """What follows from a complete count of 0."""
+    if problem is not None and problem.constraints:
+        return (
+            "real solution that obeys the constraints: no value of the learnable weights within "
+            "them reproduces their labels."
+        )
+    return "real solution: no value of the learnable weights reproduces their labels."
 
 
 def _why_given(found: CountResult) -> Explanation:

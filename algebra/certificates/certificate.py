@@ -81,6 +81,8 @@ class Certificate(Result):
     explained : Explanation or None
         A family's own explanation; by default it is made of `why` and the numbers.  Not in the
         file.
+    constrained : bool
+        Whether the user's problem has constraints, which this verdict leaves out; not in the file.
     """
 
     problem: Problem
@@ -103,6 +105,12 @@ class Certificate(Result):
     limits: Limits = field(default=Limits(), compare=False)
     why: str = field(default="", repr=False, compare=False)
     explained: Explanation | None = field(default=None, repr=False, compare=False)
+    constrained: bool = field(default=False, compare=False)
+
+    @property
+    def is_without_constraints(self) -> bool:
+        """Whether the verdict need not hold with the constraints; a minimal one does."""
+        return self.constrained and self.verdict != MINIMAL
 
     def __hash__(self) -> int:
         return hash((self.problem, self.verdict, self.rule))
@@ -151,8 +159,9 @@ def _document(found: Certificate) -> Document:
         for text in (*found.reasons, *found.notes, *found.tried)
         if text not in [known.strip() for known in why.known]
     ]
+    without = " without the constraints" if found.is_without_constraints else ""
     document = Document(
-        f"{found.verdict}: {found.rule}",
+        f"{found.verdict}{without}: {found.rule}",
         {"verdict": found.verdict, "rule": found.rule, **facts},
         tuple(Paragraph(f"  {text}") for text in texts),
         why,
@@ -214,7 +223,24 @@ def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 12
 
 def _why(found: Certificate) -> Explanation:
     why = _explained(found)
+    if found.is_without_constraints:
+        why = _without_constraints(why)
     return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
+
+
+def _without_constraints(why: Explanation) -> Explanation:
+    """The explanation with the reservation that matches need not satisfy the constraints."""
+    # That MP < 1 holds with constraints too.
+    known = [
+        f"Without the constraints: {text}" if "MP > 0" in text or "MP = 1" in text else text
+        for text in why.known
+    ]
+    open_ = "the match probability with the constraints, which leave fewer matches"
+    if why.open:
+        open_ += f"; and without them, {why.open}"
+    first = step("estimate", "the match probability with the constraints", trials=1000)
+    steps = [other for other in why.steps if other.verb != first.verb]
+    return replace(why, known=tuple(known), open=open_, steps=(first, *steps))
 
 
 def longer_search(limits: Limits) -> Step:

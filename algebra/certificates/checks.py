@@ -131,7 +131,14 @@ class Verification(Result):
         else:
             # Bounds of designs and recordings are evaluated by code that their searches use too.
             how = ", by other code than the one that found it" if self.verdict in VERDICTS else ""
-            known.append(f"All evidence for {self.verdict!r} was checked again{how}.")
+            if self.verdict == VERDICTS[-1]:
+                held = "; ".join(c.text for c in self.checks if c.status in (PROVED, PROBABLE))
+                known.append(
+                    f"The file claims no verdict. What it states was checked again{how}, and holds"
+                    + (f": {held}." if held else ".")
+                )
+            else:
+                known.append(f"All evidence for {self.verdict!r} was checked again{how}.")
             if tally[PROBABLE]:
                 number = tally[PROBABLE]
                 known.append(

@@ -19,7 +19,7 @@ from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.lines import Budget, Violation, budget_sentences
 from algebra.results import Result, attribute_columns, named
 from algebra.systems.core import Core
-from algebra.systems.forms import DIRECT, preferred_forms, unknown_count
+from algebra.systems.forms import DIRECT, FORMS, preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import core_of
 from algebra.systems.system import WrittenSystem
@@ -198,6 +198,8 @@ class Inspection(Result):
         The equations, if they are requested.
     core : Elimination or None
         What elimination leaves of them, if that is requested.
+    constrained : bool
+        Whether the problem has constraints, which are no part of the equations.
     """
 
     allocation: Allocation
@@ -214,6 +216,7 @@ class Inspection(Result):
     names: Names | None = field(default=None, compare=False)
     written: SymbolicSystem | None = None
     core: Elimination | None = None
+    constrained: bool = False
 
     @property
     def learnable(self) -> int:
@@ -391,9 +394,9 @@ def _explanation(found: Inspection) -> Explanation:
             "MP = 0."
         )
     if first.core_unknowns == 0:
-        return _certified(
-            "Everything is linear after elimination: one solution, so MP = 1 if not minimal."
-        )
+        text = "Everything is linear after elimination: one solution, so MP = 1 if not minimal"
+        without = ", without the constraints; with them the solution may be none"
+        return _certified(text + (without if found.constrained else "") + ".")
     if first.core_equations < first.core_unknowns:
         text = (
             f"The core has {first.core_unknowns} unknowns and {first.core_equations} equations: "
@@ -484,9 +487,12 @@ def form_reports(
     """
     reports: list[FormReport] = []
     skipped: list[str] = []
-    for rank, form in enumerate(preferred_forms(allocation.network, allocation)):
+    preferred = preferred_forms(allocation.network, allocation)
+    sizes = [FORMS[form].size(allocation) for form in preferred]
+    for rank, form in enumerate(preferred):
         if rank and not all_forms:
-            skipped.append(f"{form} form: its core is larger, so it was not eliminated")
+            size = "larger" if sizes[rank] > sizes[0] else "as large"
+            skipped.append(f"{form} form: its core is {size}, so it was not eliminated")
             continue
         # A form has unknowns for each step; one of very many steps is not even built.
         chain = allocation.network.chain()

@@ -156,8 +156,8 @@ def _layer_points(n: int) -> list[CurvePoint]:
 
 
 _REMARKS_3A = """\
-* Matched trials have a certified real solution. Trials without one are undetermined, unless the
-  allocation is minimal: the generic root count of most of these systems is out of reach.
+* Matched trials have a certified real solution. Unmatched ones have a minimal allocation, or a
+  complete count of solutions of which none is real. Trials that neither decides are undetermined.
 * The first layer has four columns and the last six rows: beyond these k limits only what is left.
   Theorem 4.1's counts are necessary, not sufficient (`docs/theorems.md`): draws that satisfy them
   and are minimal all the same are certified unmatched.

@@ -142,7 +142,7 @@ def inspect(
                 found = replace(found, skipped=(*found.skipped, str(why)))
         if core or form == CORE:
             found = replace(found, core=_core(problem, found, numbers, seed))
-    return replace(found, names=problem.names)
+    return replace(found, names=problem.names, constrained=bool(problem.constraints))
 
 
 def _inspected(
@@ -247,7 +247,8 @@ def certify(
         growths=growths,
     )
     if whole.constraints:
-        found = replace(found, notes=(*found.notes, under_constraints(found.verdict)))
+        note = under_constraints(found.verdict)
+        found = replace(found, notes=(*found.notes, note), constrained=True)
     return found
 
 

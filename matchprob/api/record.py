@@ -131,9 +131,9 @@ def record(
         Largest number of elements of each population ("matrix"); of entries also of each output
         ("row") and of each sample ("column").
     seconds : float, optional
-        Seconds for the search after a greedy choice; 0 for the choice alone. The result contains
-        the bound that was reached. Without a `timeout` the computation of ranks and the greedy
-        choice may each take as many seconds, and always up to two minutes.
+        Seconds for a greedy choice, which always has two, and a search; 0 for the choice alone.
+        The result contains the bound that was reached. Without a `timeout` the computation of ranks
+        that comes first may take as many seconds, and always up to two minutes.
     first : callable, optional
         Called with the greedy choice before the search: its names `recorded`, their `cost`, and a
         `bound` of every cost.  Not called for single entries.

@@ -17,6 +17,7 @@ from numeric.count_result import (
 )
 
 if TYPE_CHECKING:
+    from algebra.problems.problem import Problem
     from numeric.statistics.comparison import Comparison
     from numeric.statistics.estimate import Estimate
 
@@ -80,7 +81,7 @@ def estimate_document(found: Estimate) -> Document:
             if note
         ]
         if found.histogram:
-            parts.append(histogram_table(found.histogram, "trials"))
+            parts.append(histogram_table(found.histogram, "trials", found.problem))
     if found.approximate is not None:
         parts.append(Paragraph(str(found.approximate)))
     return Document(title, facts, tuple(parts), _why(found), tone="strong")
@@ -165,6 +166,11 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
     return Explanation((text, *near), steps=tuple(steps))
 
 
+def _fails(problem: Problem) -> str:
+    """What the solutions of an instance without a match fail to do."""
+    return "is real and obeys the constraints" if problem.constraints else "is real"
+
+
 def _outcomes(found: Estimate) -> list[str]:
     """The numbers of trials with a match and without one."""
     out = []
@@ -173,10 +179,11 @@ def _outcomes(found: Estimate) -> list[str]:
     parts = []
     if found.matched:
         has = "has" if found.matched == 1 else "have"
-        parts.append(f"{found.matched} {has} a match, a real solution that is certain")
+        obeys = ", and obeys the constraints" if found.problem.constraints else ""
+        parts.append(f"{found.matched} {has} a match, a real solution that is certain{obeys}")
     if found.unmatched:
         how = (
-            "every solution is accounted for, and none is real"
+            f"every solution is accounted for, and none {_fails(found.problem)}"
             if found.problem.network.is_linear
             else "that is shown, case by case"
         )

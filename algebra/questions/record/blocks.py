@@ -63,7 +63,12 @@ _BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
 Check = Callable[[Point, Residues, np.ndarray], None]
 
 
-def groups_at(question: RecordingQuestion, point: Point, check: Check | None = None) -> Groups:
+def groups_at(
+    question: RecordingQuestion,
+    point: Point,
+    check: Check | None = None,
+    sizes_only: bool = False,
+) -> Groups:
     """The rows of each allowed element, as groups numbered as `RecordingQuestion.allowed`.
 
     Parameters
@@ -72,11 +77,13 @@ def groups_at(question: RecordingQuestion, point: Point, check: Check | None = N
     point : Point
     check : callable, optional
         Called with all rows that are computed.
+    sizes_only : bool, optional
+        Whether the numbers of rows bound the ranks, without the reach of units.
     """
     blocks = _Blocks(question, point, check)
     groups = Groups(blocks.part, blocks.sizes, question.allocation.size, point.p)
     many = sum(blocks.sizes) * question.allocation.size > _REACHED
-    if question.of_units and (many or not groups.is_small):
+    if question.of_units and not sizes_only and (many or not groups.is_small):
         reach = _Reach(question, point)
         groups.reach, groups.sole = reach.most, reach.sole
         blocks.most = len(question.owners[0][1]) * _numbers_a_step(question)
@@ -99,7 +106,9 @@ def direction_of(
     return np.concatenate(along), np.concatenate(owners)
 
 
-def span_at(question: RecordingQuestion, point: Point, bound: int) -> Span:
+def span_at(
+    question: RecordingQuestion, point: Point, bound: int, used: list[int] | None = None
+) -> Span:
     """The span of the rows of all allowed elements.
 
     Few elements suffice: a random direction along which their numbers are constant is one along
@@ -111,10 +120,14 @@ def span_at(question: RecordingQuestion, point: Point, bound: int) -> Span:
     point : Point
     bound : int
         An upper bound of its dimension.
+    used : list of int, optional
+        Numbers of elements whose rows span it are added.
     """
     blocks, p, size = _Blocks(question, point, None), point.p, question.allocation.size
     span = Span.empty(size)
     if sum(blocks.sizes) * size <= _AT_A_GLANCE:
+        if used is not None:
+            used.extend(question.allowed)
         return span.extended(question.rows(point)[0], p)
     rng = random.Random(f"span/{p}/{point.seed}")
     place = {k: i for i, k in enumerate(question.allowed)}
@@ -132,6 +145,8 @@ def span_at(question: RecordingQuestion, point: Point, bound: int) -> Span:
         parts, rows = list[Residues](), 0
         for k in sorted(moved, key=lambda k: (-moved[k], k)):
             parts.append(blocks.part(k))
+            if used is not None:
+                used.append(question.allowed[k])
             rows += len(parts[-1])
             if rows >= min(bound - span.rank, _TOGETHER):
                 break

@@ -198,16 +198,29 @@ class RecordingQuestion:
         """Random primes and point numbers, without end."""
         return random_points(self.stream, self.bits)
 
-    def rank_of(self, elements: frozenset[int] | None = None) -> GenericRank:
-        """Generic rank of the rows of some elements, or of all allowed ones."""
+    def rank_of(
+        self, elements: frozenset[int] | None = None, spanning: list[frozenset[int]] | None = None
+    ) -> GenericRank:
+        """Generic rank of the rows of some elements, or of all allowed ones.
+
+        Of all allowed ones, elements that span their rows at a point of the largest rank are added
+        to `spanning`.
+        """
         size = self.allocation.size
         count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
         chosen = self.allowed if elements is None else sorted(elements)
         bound = min(size, sum(count[k] for k in chosen))
 
+        largest = -1
+
         def rank_of(point: Point) -> int:
+            nonlocal largest
             if elements is None:
-                return span_at(self, point, bound).rank
+                used = list[int]()
+                found = span_at(self, point, bound, used).rank
+                if found > largest and spanning is not None:
+                    largest, spanning[:] = found, [frozenset(used)]
+                return found
             return modular_rank(self.rows(point, chosen)[0], point.p)
 
         network = self.parametrized.network
@@ -216,9 +229,23 @@ class RecordingQuestion:
         )  # fmt: skip
 
     @cached_property
+    def _ranked(self) -> tuple[GenericRank, frozenset[int]]:
+        spanning = list[frozenset[int]]()
+        found = self.rank_of(spanning=spanning)
+        return found, spanning[0] if spanning else frozenset(self.allowed)
+
+    @property
     def rank(self) -> GenericRank:
         """ρ, the generic rank of all rows."""
-        return self.rank_of()
+        return self._ranked[0]
+
+    @property
+    def spanning(self) -> frozenset[int]:
+        """Numbers of elements that have the rank ρ, the required ones among them.
+
+        They are known with ρ, before any choice.
+        """
+        return self._ranked[1] | self.must
 
     @cached_property
     def rank_of_must(self) -> int:
@@ -259,13 +286,16 @@ class RecordingQuestion:
             found.append(([index[of[k]] for k in elements], [number - taken[key] for key in index]))
         return found
 
-    def groups(self, p: int, number: int, check: Check | None = None) -> SpanningProblem:
+    def groups(
+        self, p: int, number: int, check: Check | None = None, sizes_only: bool = False
+    ) -> SpanningProblem:
         """The spanning problem of groups of rows at a point; groups are numbered as `allowed`.
 
-        `check` is called with all rows that are computed.
+        `check` is called with all rows that are computed.  With `sizes_only` nothing is computed
+        to bound the ranks of groups but the numbers of their rows.
         """
         place = {k: i for i, k in enumerate(self.allowed)}
-        groups = groups_at(self, self.point(p, number), check)
+        groups = groups_at(self, self.point(p, number), check, sizes_only)
         return SpanningProblem(
             groups,
             self.units(self.allowed),

@@ -15,6 +15,8 @@ is at most the cost of B.  B misses its generic rank with a probability below
 from __future__ import annotations
 
 import math
+import time
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
@@ -43,8 +45,8 @@ from algebra.questions.record.result import FirstChoice, Recording
 from algebra.ranks.generic_rank import GenericRank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
-# Least number of seconds for ranks, and for a greedy choice, if the search has fewer.
-_LEAST = 120.0
+# Least number of seconds for the ranks, for a greedy choice, and for the ranking of a result.
+_FOR_RANKS, _FOR_CHOICE, _FOR_ORDER = 120.0, 2.0, 10.0
 
 
 class NoRecording(InputError):
@@ -70,9 +72,10 @@ def record(
     what : str or sequence of str
         Kinds of elements.
     seconds : float, optional
-        For the search that follows a greedy choice; the result has the bound that was reached.
-        Without a limit around the call (`algebra.time_limits.within`) the ranks, and then the
-        greedy choice, may take as long, and at least two minutes.
+        For a greedy choice, which always has two seconds, and the search that follows it; the
+        result has the bound that was reached.  If the greedy choice is not finished, the result
+        consists of the elements by which ρ was found.  Without a limit around the call
+        (`algebra.time_limits.within`) the ranks may take as long, and at least two minutes.
     first : callable, optional
         Called with the greedy choice and its bound before the search, if elements are not single
         entries.
@@ -87,7 +90,8 @@ def record(
     NoRecording
         If the caps allow too few elements.
     Unfinished
-        If no elements that keep the caps were found in time, and it was not proved that none exist.
+        If the ranks were not found in time, or no elements that keep the caps, and it was not
+        proved that none exist.
 
     Examples
     --------
@@ -97,12 +101,15 @@ def record(
     record 2 of 3 at cost 2: output 0, output 1
     """
     question = recording_question(problem, what, seed=seed, **options)
-    before = max(seconds, _LEAST) if math.isinf(time_left()) else math.inf
-    with phase("generic rank of all that may be recorded"), within(before):
-        rank = question.rank
+    before = max(seconds, _FOR_RANKS) if math.isinf(time_left()) else math.inf
+    try:
+        with phase("generic rank of all that may be recorded"), within(before):
+            fibre = fibre_of(question, question.rank)
+    except (KeyboardInterrupt, OutOfTime) as end:
+        raise Unfinished(_without_rank(question, end)) from None
     if question.is_plain:
-        return _entries(question, rank, seconds, relaxation)
-    return _groups(question, rank, seconds, before, first)
+        return _entries(question, fibre, seconds, relaxation)
+    return _groups(question, fibre, seconds, first)
 
 
 def fibre_of(question: RecordingQuestion, rank: GenericRank) -> Fibre:
@@ -117,7 +124,7 @@ def fibre_of(question: RecordingQuestion, rank: GenericRank) -> Fibre:
 
 def _entries(
     question: RecordingQuestion,
-    rank: GenericRank,
+    fibre: Fibre,
     seconds: float,
     relaxation: RelaxationMaker | None,
 ) -> Recording:
@@ -136,33 +143,38 @@ def _entries(
     proof = f"{what} checks at {len(points)} random points"
     if bound < cost:
         proof = "the search was stopped by its time limit"
-    return _result(question, rank, chosen, bound, error, points, proof, EntryEvidence(best.dual))
+    return _result(question, fibre, chosen, bound, error, points, proof, EntryEvidence(best.dual))
 
 
 def _groups(
-    question: RecordingQuestion, rank: GenericRank, seconds: float, before: float,
+    question: RecordingQuestion, fibre: Fibre, seconds: float,
     first: Callable[[FirstChoice], object] | None,
 ) -> Recording:  # fmt: skip
     """Elements that are groups of rows: a greedy choice, and a search."""
-    ends = math.inf
+    ends = end_of_part(seconds)
     chosen: frozenset[int] | None = None
     leaves: tuple[GroupLeaf, ...] = ()
     proved: int | None = None
     points: list[tuple[int, int]] = []
-    error, interrupt, problem = Fraction(1), None, None
+    error, problem = Fraction(1), None
+    interrupt: BaseException | None = None
     try:
         for p, number in question.points():
             if error < TARGET or interrupt or (points and has_passed(ends)):
                 break
             with (
                 phase(f"search at random point {len(points) + 1}"),
-                within(before + 2 * seconds),
+                within(max(ends - time.monotonic(), _FOR_CHOICE)),
             ):
-                problem = question.groups(p, number)
                 is_first = not points
                 if is_first:
+                    # The result if the choice is interrupted; its bound is that of the sizes.
+                    problem = question.groups(p, number, sizes_only=True)
+                    points, error = [(p, number)], question.point_error
+                    leaves = (problem.whole,)
+                problem = question.groups(p, number)
+                if is_first:
                     chosen = greedy_groups(problem)
-                    ends = end_of_part(seconds)
                 else:
                     now = spanning_bound(problem, leaves, proved)
                     if now is None or (proved is not None and now >= proved):
@@ -171,8 +183,7 @@ def _groups(
                         continue
                 if is_first and chosen is not None:
                     # The result if the search is interrupted.
-                    points, error = [(p, number)], question.point_error
-                    proved, leaves = problem.known_bound(), (problem.whole,)
+                    proved = problem.known_bound()
                     if first is not None:
                         first(_first_choice(question, chosen, proved))
                 found = cheapest_groups(problem, chosen, ends)
@@ -187,16 +198,10 @@ def _groups(
                 proved, leaves = found.bound, found.leaves
     except (KeyboardInterrupt, OutOfTime) as end:
         # The result of the points so far remains valid.
-        if not points and isinstance(end, OutOfTime):
-            count = len(question.allowed)
-            raise Unfinished(
-                f"no first choice was found in the time given; all {count} elements together, at "
-                f"cost {question.cost(question.allowed)}, determine what can be determined: allow "
-                "more `seconds`, or use fewer samples or fewer learnable weights"
-            ) from None
-        if not points:
-            raise
         interrupt = end
+    if interrupt is not None and proved is None:
+        proved = problem.known_bound() if problem is not None else None
+        chosen = chosen or _known_choice(question)
     if chosen is None:
         if interrupt or proved is not None:
             raise Unfinished(_not_found(question))
@@ -210,11 +215,32 @@ def _groups(
         stopped = "interrupted" if isinstance(interrupt, KeyboardInterrupt) else "out of time"
         proof = f"the search was {stopped} with {len(leaves)} parts left"
     best = _result(
-        question, rank, elements, bound, error, points, proof, GroupEvidence(leaves),
+        question, fibre, elements, bound, error, points, proof, GroupEvidence(leaves),
         isinstance(interrupt, KeyboardInterrupt),
     )  # fmt: skip
-    assert problem is not None
-    return best if interrupt else replace(best, **_ranking(question, problem.groups, chosen))
+    if interrupt is not None or problem is None:
+        return best
+    return replace(best, **_ranking(question, problem.groups, chosen))
+
+
+def _known_choice(question: RecordingQuestion) -> frozenset[int] | None:
+    """The elements by which ρ was found, numbered as `allowed`; None if they violate a cap."""
+    for kind, most in question.caps:
+        of = question.classes(kind)
+        if max(Counter(of[k] for k in question.spanning).values(), default=0) > most:
+            return None
+    place = {k: i for i, k in enumerate(question.allowed)}
+    return frozenset(place[k] for k in question.spanning)
+
+
+def _without_rank(question: RecordingQuestion, end: BaseException) -> str:
+    count = len(question.allowed)
+    what = "interrupted" if isinstance(end, KeyboardInterrupt) else "out of time"
+    return (
+        f"{what} before the rank of all that may be recorded was known; all {count} elements "
+        f"together, at cost {question.cost(question.allowed)}, determine what can be determined: "
+        "allow more time, or use fewer samples or fewer learnable weights"
+    )
 
 
 def _first_choice(
@@ -228,7 +254,7 @@ def _first_choice(
 def _ranking(question: RecordingQuestion, groups: Groups, chosen: frozenset[int]) -> dict[str, Any]:
     """The increase of the rank by each chosen element, and the rank of each other one alone."""
     every = list(range(len(groups)))
-    with phase("what each adds"), within(_LEAST):
+    with phase("what each adds"), within(_FOR_ORDER):
         try:
             order = ranked(groups, chosen)
         except OutOfTime:
@@ -245,7 +271,7 @@ def _ranking(question: RecordingQuestion, groups: Groups, chosen: frozenset[int]
 
 def _result(
     question: RecordingQuestion,
-    rank: GenericRank,
+    fibre: Fibre,
     chosen: frozenset[int],
     bound: Fraction,
     error: Fraction,
@@ -256,7 +282,7 @@ def _result(
 ) -> Recording:
     return Recording(
         question, tuple(question.elements[k] for k in sorted(chosen)), question.cost(chosen),
-        bound, rank, fibre_of(question, rank), min(error, Fraction(1)), tuple(points), proof,
+        bound, question.rank, fibre, min(error, Fraction(1)), tuple(points), proof,
         evidence, interrupted,
     )  # fmt: skip
 

@@ -1,6 +1,7 @@
 """Recordings compared with all sets of elements on small nets; properties of all results."""
 
 import random
+import time
 from fractions import Fraction
 from itertools import chain, combinations, permutations, product
 
@@ -9,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.errors import Unfinished
 from algebra.linalg.modular import modular_rank, random_prime
 from algebra.matroids import groups as groups_module
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
@@ -17,11 +19,14 @@ from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.questions.record import blocks
+from algebra.questions.record import question as question_module
+from algebra.questions.record import recording as recording_module
 from algebra.questions.record.elements import available_kinds
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import NoRecording, record
 from algebra.questions.record.verify import verify_recording
 from algebra.ranks.jacobian import all_cells
+from algebra.time_limits import Interrupted, OutOfTime, check_time
 from tests.refusals import refuses
 from tests.samples import many
 
@@ -325,3 +330,66 @@ def test_what_is_recorded_is_ranked_by_what_it_adds(kind):
     assert found.to_dict()["adds"] == [[element.name, gain] for element, gain in found.order]
     assert found.columns()["alone_at_most"] == list(found.alone)
     assert len(found.order) < 2 or "by what each adds" in str(found)
+
+
+LARGE = Problem(
+    RNN(n=40, T=5, b=2, d=2, m=12, activation="tanh", leak="1/5"),
+    {"W": (np.random.default_rng(1).random((40, 40)) < 0.25).astype(int)},
+)
+
+
+@pytest.mark.parametrize("end", [OutOfTime("late"), Interrupted(), KeyboardInterrupt()])
+@pytest.mark.parametrize("where", ["greedy_groups", "cheapest_groups", "groups_at"])
+def test_the_set_so_far_is_the_answer(monkeypatch, end, where):
+    """An end at any moment after the rank gives elements of that rank and a bound below."""
+    module = question_module if where == "groups_at" else recording_module
+    before, calls = getattr(module, where), []
+
+    def ends(*arguments):
+        calls.append(arguments)
+        if where == "groups_at" and arguments[-1]:
+            return before(*arguments)
+        raise end
+
+    with monkeypatch.context() as patched:
+        patched.setattr(module, where, ends)
+        found = record(LARGE, "units", must=["unit 3"])
+    assert calls
+    assert "unit 3" in found.names
+    assert 0 < found.bound <= found.cost < 40
+    assert found.interrupted == isinstance(end, KeyboardInterrupt)
+    assert verify_recording(found.proof_file()).holds
+
+
+def test_without_a_rank_only_everything_is_known(monkeypatch):
+    """The cost of all elements is said; nothing is claimed about fewer."""
+    monkeypatch.setattr(recording_module, "_FOR_RANKS", 1e-6)
+    refuses("rank of all .* was known; all 40 elements together, at cost 40", record, LARGE,
+            "units", seconds=0, error=Unfinished)  # fmt: skip
+
+
+def test_a_time_limit_holds_inside_the_greedy_choice(monkeypatch):
+    """With a choice that would take forever the result comes at once, from the known elements."""
+    monkeypatch.setattr(recording_module, "_FOR_CHOICE", 0.2)
+
+    def forever(problem):
+        while True:
+            check_time()
+
+    monkeypatch.setattr(recording_module, "greedy_groups", forever)
+    began = time.monotonic()
+    found = record(LARGE, "units", seconds=0.3)
+    assert time.monotonic() - began < 30
+    assert not found.is_optimal
+    assert found.bound > 0
+
+
+def test_a_cap_that_the_known_elements_violate(monkeypatch):
+    """They are no answer then: nothing is claimed."""
+
+    def late(problem):
+        raise OutOfTime("late")
+
+    monkeypatch.setattr(recording_module, "greedy_groups", late)
+    refuses("no recording with at most 1", record, LARGE, "units", caps={"matrix": 1},
+            error=Unfinished)  # fmt: skip
