@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.errors import Unfinished
 from algebra.time_limits import OutOfTime
 from matchprob.cli import app, run_command
 from tests.matchprob.hard import spread
@@ -197,3 +198,38 @@ def test_a_certificate_of_a_design_has_what_is_left_of_the_time(tmp_path, capsys
     out = capsys.readouterr()
     assert "Not minimal" in out.out
     assert "c.json is not written" in out.err
+
+
+def circuit(n, cells, steps, samples):
+    """A recurrent net with plastic synapses at random places, ten times as large as usual ones."""
+    rng = np.random.default_rng(0)
+    mask = np.zeros((n, n), int)
+    mask.flat[rng.choice(n * n, cells, replace=False)] = 1
+    net = mp.RNN(n=n, T=steps, b=6, d=8, m=samples, activation="tanh", leak="1/5")
+    return mp.Problem(net, {"W": mask}, support={"W": mask})
+
+
+@pytest.mark.parametrize(
+    ("verb", "options"),
+    [
+        ("record", {"what": "units", "seconds": 0.5}),
+        ("design", {"seconds": 0.5}),
+        ("design", {"goal": "spread", "seconds": 0.5}),
+        ("identify", {}),
+        ("robust", {}),
+        ("repair", {}),
+        ("certify", {}),
+        ("estimate", {"trials": 10}),
+        ("count", {"instances": 10}),
+        ("profile", {"trials": 10}),
+    ],
+)
+def test_limits_hold_for_problems_that_are_too_large(verb, options):
+    """3,600 plastic synapses of 302 neurons: the call ends, with what is known or Unfinished."""
+    problem, began = circuit(302, 3600, 10, 60), time.monotonic()
+    try:
+        told = getattr(mp, verb)(problem, timeout=LIMIT, **options).document().title
+    except Unfinished as why:
+        told = str(why) if "time" in str(why) else ""
+    assert told
+    assert time.monotonic() - began < LIMIT + 2 * SLACK
