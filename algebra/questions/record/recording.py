@@ -174,7 +174,9 @@ def _groups(
                     leaves = (problem.whole,)
                 problem = question.groups(p, number)
                 if is_first:
-                    chosen = greedy_groups(problem)
+                    chosen, proved = _known_choice(question), problem.known_bound()
+                    if chosen is None or proved is None or problem.cost(chosen) > proved:
+                        chosen = greedy_groups(problem)
                 else:
                     now = spanning_bound(problem, leaves, proved)
                     if now is None or (proved is not None and now >= proved):
