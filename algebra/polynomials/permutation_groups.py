@@ -9,38 +9,33 @@ preserves a system of blocks, for N up to a few hundred.
   p-cycle.  That p-cycle either preserves every block of a block system, and then lies in one block,
   of more than N/2 points; or permutes p blocks cyclically, with at least 2p > N points: so the
   group is primitive, and a primitive group with a p-cycle, p ≤ N − 3, contains A_N.  An odd
-  generator distinguishes S_N from A_N.  The element is searched among random products; if it is
-  found, this is a proof.
-* **Blocks**: the finest partition that a group preserves and that joins two given points, computed
-  by joining the images of joined points [1]_.
-* **Other groups**: order and derived series by Schreier and Sims (SymPy).
+  generator distinguishes S_N from A_N.  The element is searched among random products (SymPy's
+  ``is_alt_sym``); if it is found, this is a proof.
+* **Orbits, blocks, order and derived series** are SymPy's [1]_.
 
 References
 ----------
-.. [1] M. D. Atkinson, "An algorithm for finding the blocks of a permutation group", Math. Comp.
-   29 (1975).
-.. [2] Á. Seress, Permutation Group Algorithms, Cambridge 2003, Section 10.2.
+.. [1] Á. Seress, Permutation Group Algorithms, Cambridge 2003.
 """
 
 from __future__ import annotations
 
-import random
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from fractions import Fraction
 from math import factorial
+from typing import Any
 
 import numpy as np
-from flint import fmpz
 
 from algebra.children import call_apart
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, check_time, within
 
 SYMMETRIC, ALTERNATING, OTHER = "symmetric", "alternating", "other"
-# Number of random products among which a cycle of Jordan's theorem is searched: one in log2 N is
-# one.
-_PRODUCTS = 300
+# Largest probability that a group which contains A_N is not recognized as such.
+_MISSED = Fraction(1, 10**9)
 # Seconds for the order of a group that preserves blocks.
 _SECONDS = 20
 
@@ -112,12 +107,12 @@ def root_group(permutations: Sequence[Sequence[int]], degree: int) -> RootGroup:
     for generator in generators:
         if not np.array_equal(np.sort(generator), np.arange(degree)):
             raise InputError(f"`permutations` ({generator.tolist()}) must be of 0 … {degree - 1}")
-    orbits = _members(_joined(generators, degree))
-    sizes = tuple(sorted(map(len, orbits)))
-    kind = _kind(generators, degree) if len(orbits) == 1 else OTHER
+    sizes = tuple(sorted(map(len, _group(generators).orbits()))) if len(generators) else ()
+    sizes = (1,) * (degree - sum(sizes)) + sizes
+    kind = _kind(generators, degree) if len(sizes) == 1 else OTHER
     blocks: tuple[tuple[int, ...], ...] = ()
     stages: tuple[int, ...] = ()
-    if len(orbits) == 1:
+    if len(sizes) == 1:
         # A_N and S_N are primitive except for N ≤ 2, where all partitions are trivial.
         blocks = () if kind != OTHER else _blocks(generators, degree)
         stages = _stages(generators, blocks, degree)
@@ -133,55 +128,24 @@ def root_group(permutations: Sequence[Sequence[int]], degree: int) -> RootGroup:
     return RootGroup(degree, kind, order, sizes, stages, blocks, solvable)
 
 
-def _joined(
-    generators: np.ndarray, degree: int, pairs: Sequence[tuple[int, int]] | None = None
-) -> list[int]:
-    """For each point a representative of its class in the finest partition the group preserves.
+def _group(generators: np.ndarray) -> Any:
+    """The group as SymPy's, whose points are numbered alike."""
+    from sympy.combinatorics import Permutation, PermutationGroup
 
-    It joins the given pairs; without any, it joins each point with its images, which gives the
-    orbits.
-    """
-    parent = list(range(degree))
-
-    def find(i: int) -> int:
-        while parent[i] != i:
-            parent[i] = parent[parent[i]]
-            i = parent[i]
-        return i
-
-    images = [generator.tolist() for generator in generators]
-    if pairs is None:
-        for image in images:
-            for i, j in enumerate(image):
-                parent[find(i)] = find(j)
-        return [find(i) for i in range(degree)]
-    todo = list(pairs)
-    while todo:
-        i, j = todo.pop()
-        first, second = find(i), find(j)
-        if first == second:
-            continue
-        parent[first] = second
-        # Two points of one class must be mapped to one class: pairs that connect the class suffice.
-        todo += [(image[i], image[j]) for image in images]
-    return [find(i) for i in range(degree)]
-
-
-def _members(of: Sequence[int]) -> tuple[tuple[int, ...], ...]:
-    classes: dict[int, list[int]] = {}
-    for point, representative in enumerate(of):
-        classes.setdefault(representative, []).append(point)
-    return tuple(sorted(map(tuple, classes.values())))
+    return PermutationGroup([Permutation(generator) for generator in generators.tolist()])
 
 
 def _blocks(generators: np.ndarray, degree: int) -> tuple[tuple[int, ...], ...]:
     """A system of smallest blocks of a transitive group; () if it is primitive."""
     best: tuple[tuple[int, ...], ...] = ()
+    group = _group(generators) if degree > 1 else None
     for other in range(1, degree):
         check_time()
-        found = _members(_joined(generators, degree, [(0, other)]))
-        if len(found) > max(1, len(best)):
-            best = found
+        classes: dict[int, list[int]] = {}
+        for point, representative in enumerate(group.minimal_block([0, other])):
+            classes.setdefault(representative, []).append(point)
+        if len(classes) > max(1, len(best)):
+            best = tuple(sorted(map(tuple, classes.values())))
     return best
 
 
@@ -204,45 +168,25 @@ def _stages(
     return (*sizes, degree)
 
 
-def _cycle_lengths(permutation: np.ndarray) -> list[int]:
-    left = np.ones(len(permutation), bool)
-    lengths = []
-    image = permutation.tolist()
-    for start in range(len(image)):
-        length, i = 0, start
-        while left[i]:
-            left[i] = False
-            i = image[i]
-            length += 1
-        if length:
-            lengths.append(length)
-    return lengths
-
-
-def _is_odd(permutation: np.ndarray) -> bool:
-    return sum(length - 1 for length in _cycle_lengths(permutation)) % 2 == 1
-
-
 def _kind(generators: np.ndarray, degree: int) -> str:
     """Symmetric or alternating, if this is proved for a transitive group; otherwise other."""
-    odd = any(map(_is_odd, generators))
     if degree < 8:
         # No prime in Jordan's range: the order decides.
         order, _ = _by_schreier_sims(generators, degree)
         if order == factorial(degree):
             return SYMMETRIC
         return ALTERNATING if degree > 2 and order == factorial(degree) // 2 else OTHER
-    rng = random.Random(f"permutation-group/{degree}")
-    # Product replacement: a list of elements, in which each step multiplies one by another.
-    pool = [generators[k % len(generators)] for k in range(max(10, len(generators)))]
-    for _ in range(_PRODUCTS):
-        check_time()
-        i, j = rng.sample(range(len(pool)), 2)
-        pool[i] = pool[j][pool[i]] if rng.getrandbits(1) else pool[i][pool[j]]
-        for length in _cycle_lengths(pool[i]):
-            if degree < 2 * length < 2 * (degree - 2) and fmpz(length).is_prime():
-                return SYMMETRIC if odd else ALTERNATING
-    return OTHER
+    from sympy.core.random import rng
+
+    group, before = _group(generators), rng.getstate()
+    rng.seed(f"permutation-group/{degree}")
+    try:
+        if not group.is_alt_sym(eps=_MISSED):
+            return OTHER
+    finally:
+        # SymPy's numbers are the caller's too.
+        rng.setstate(before)
+    return ALTERNATING if all(one.is_even for one in group.generators) else SYMMETRIC
 
 
 def _by_schreier_sims(generators: np.ndarray, degree: int) -> tuple[int | None, bool | None]:
@@ -269,7 +213,5 @@ def order_and_solvability(generators: list[list[int]]) -> tuple[int, bool]:
     >>> order_and_solvability([[1, 2, 0], [1, 0, 2]])
     (6, True)
     """
-    from sympy.combinatorics import Permutation, PermutationGroup
-
-    group = PermutationGroup([Permutation(generator) for generator in generators])
+    group = _group(np.array(generators))
     return int(group.order()), bool(group.is_solvable)
