@@ -9,20 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
-from rich.console import Console
-from rich.text import Text
 
-from algebra.problems.files import problem_from_dict
-from algebra.problems.problem import Problem
 from matchprob.cli.commands import plain_command
 from matchprob.cli.options import Json, Whole, console, print_json, print_report, put, say
-from matchprob.report.documents import table
 from matchprob.verbs.verb import LineArgument, LineOption
-from numeric.studies.differences import study_differences
-from numeric.studies.store import StudyInfo
 
 if TYPE_CHECKING:
     from rich.console import Console
+
+    from algebra.problems.problem import Problem
+    from numeric.studies.store import StudyInfo
 
 StoreFile = Annotated[Path, LineArgument("Store (SQLite).")]
 StudyName = Annotated[
@@ -197,6 +193,12 @@ def look_alike(problem: Problem) -> tuple[str, str]:
 
 def print_studies(out: Console, studies: Sequence[StudyInfo]) -> None:
     """One line per study, with its differences from those that look alike."""
+    from rich.text import Text
+
+    from algebra.problems.files import problem_from_dict
+    from matchprob.report.documents import table
+    from numeric.studies.differences import study_differences
+
     numbers = ("id", "seed", "trials", "matched", "not", "?")
     grid = table("id", "name", "key", "what", "engine", *numbers[1:], right=numbers)
     for s, own in zip(studies, study_differences(studies, look_alike), strict=True):
