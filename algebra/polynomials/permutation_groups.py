@@ -138,7 +138,7 @@ def _group(generators: np.ndarray) -> Any:
 def _blocks(generators: np.ndarray, degree: int) -> tuple[tuple[int, ...], ...]:
     """A system of smallest blocks of a transitive group; () if it is primitive."""
     best: tuple[tuple[int, ...], ...] = ()
-    group = _group(generators) if degree > 1 else None
+    group: Any = _group(generators) if degree > 1 else None
     for other in range(1, degree):
         check_time()
         classes: dict[int, list[int]] = {}
