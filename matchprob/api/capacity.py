@@ -148,6 +148,8 @@ def capacity(
     ):
         found = as_read(model, example_inputs, sizes, constants, output)
         named = str(model) if isinstance(model, str | Path) else ""
+        if not found.parameters:
+            raise InputError(f"{named or '`model`'}: it has no parameters, so nothing can learn")
         seed = whole_number(seed, "seed", 0)
         if check:
             return _checked(found, learn, named, seed)

@@ -161,6 +161,8 @@ def _of_model(read: Read, name: str, data: Any, seed: int) -> Dimension:
     from matchprob.api.pieces import pieces
 
     names = tuple(read.parameters)
+    if not names:
+        raise InputError(f"{name}: it has no parameters, so its functions are one")
     size = sum(math.prod(shape) for shape in read.parameters.values())
     return _by_program(pieces(read, data, seed=seed), None, names, name, size, seed)
 

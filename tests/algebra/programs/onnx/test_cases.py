@@ -9,6 +9,7 @@ import pytest
 from algebra.programs.onnx import read_onnx
 from tests.doubles import labels
 from tests.onnx_models import onnx
+from tests.refusals import refuses
 
 DATA = Path(__file__).parents[3] / "data" / "onnx"
 GIVEN = json.loads((DATA / "labels.json").read_text())
@@ -54,3 +55,10 @@ def test_labels_of_files(name):
     found, _ = ours(path, fed, count)
     assert len(found) == max(count, 1)
     assert np.allclose(found, expected.reshape(found.shape), rtol=1e-5, atol=1e-6)
+
+
+def test_a_file_without_parameters():
+    """Its capacity and dimension are no questions, said in one line."""
+    mp = pytest.importorskip("matchprob")
+    for verb in (mp.capacity, mp.dimension):
+        refuses("swish_alpha.onnx: it has no parameters", verb, str(DATA / "swish_alpha.onnx"))
