@@ -1,0 +1,65 @@
+"""Ranks beyond 1,200 rows, low-rank updates without columns, rows that are finished in time."""
+
+import random
+from itertools import pairwise
+
+import pytest
+
+from algebra.errors import Unfinished
+from algebra.linalg.modular import random_residues
+from algebra.programs import Builder
+from algebra.programs.generic import Columns, Model, _products_of_columns, random_program_point
+from algebra.questions.capacity import Subset, capacities, ranks, whole_rank
+
+
+def perceptron(*widths):
+    """A tanh perceptron with biases."""
+    build = Builder()
+    value = build.sample("X", (widths[0],))
+    for k, (q, n) in enumerate(pairwise(widths)):
+        value = build.contract("ij,j->i", build.weight(f"W{k}", (n, q)), value)
+        value = build.add(value, build.weight(f"b{k}", (n,)))
+        if k < len(widths) - 2:
+            value = build.apply("tanh", value)
+    return Model(build.program(value))
+
+
+def test_all_parameters_of_a_tanh_net_count():
+    """2,433 parameters have rank 2,433 (Fefferman 1994, Sussmann 1992)."""
+    model = perceptron(8, 32, 32, 32, 1)
+    size = sum(a * b + b for a, b in ((8, 32), (32, 32), (32, 32), (32, 1)))
+    found, _, is_whole = whole_rank(model, list(model.program.weights))
+    assert (found, is_whole) == (size, True) == (2433, True)
+
+
+@pytest.mark.parametrize("name", ["W0", "W1"])
+def test_low_rank_updates_equal_products_of_columns(name):
+    """Derivatives by U and V equal the columns of W times V and U."""
+    model, rng = perceptron(5, 6, 4, 2), random.Random(3)
+    point = random_program_point(model, 4, "low rank", bits=23)
+    rows, inner = model.program.weights[name]
+    U, V = (random_residues((n, 2), point.p, rng) for n in (rows, inner))
+    [(_, sweep)] = Columns(model, point, 4, [name])._sweeps()
+    expected = _products_of_columns(sweep, name, U, V, point.p)
+    assert (sweep.low_rank(name, U, V) == expected).all()
+
+
+def test_finished_rows_are_kept(monkeypatch):
+    """The smallest subsets come first; if a later one does not end, the others are returned."""
+    model = perceptron(3, 4, 2)
+    own = ranks._ranks
+
+    def refused(model, subset, *more):
+        if subset.name == "large":
+            raise Unfinished("no memory")
+        return own(model, subset, *more)
+
+    monkeypatch.setattr(ranks, "_ranks", refused)
+    subsets = [Subset("large", ("W0", "b0")), Subset("small", ("b0",))]
+    seen = []
+    found = capacities(model, subsets, progress=lambda *done: seen.append(done))
+    assert [row.name for row in found.subsets] == ["small"]
+    assert found.unfinished == ("large",)
+    assert seen == [(0, 2), (1, 2)]
+    with pytest.raises(Unfinished):
+        capacities(model, subsets[:1])
