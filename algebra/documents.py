@@ -115,6 +115,11 @@ class Step:
         return f"{text}, then {self.then}" if self.then else text
 
 
+def plural(count: int, text: str) -> str:
+    """The noun with an s unless the count is 1."""
+    return text + "s" * (count != 1)
+
+
 def step(verb: str, purpose: str = "", /, subject: str = "", **options: Any) -> Step:
     """A step; options that are None, False or 0 are left out.
 

@@ -13,9 +13,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from algebra.documents import Document, Explanation, Step, Table, step
+from algebra.documents import Document, Explanation, Step, Table, plural, step
 from algebra.errors import Unfinished
-from algebra.networks.limits import plural
 from algebra.results import Result, attribute_columns, named
 from algebra.time_limits import OutOfTime
 

@@ -9,16 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from algebra.documents import plural as plural
+
 # A bound, and the bound in words: (4, "Tb = 4 equations").
 Limit = tuple[int, str]
 
 # Larger than any bound: columns of a ReLU layer have none.
 NEVER = 10**9
-
-
-def plural(count: int, text: str) -> str:
-    """The noun with an s unless the count is 1."""
-    return text + "s" * (count != 1)
 
 
 def some(names: Sequence[str], most: int) -> str:

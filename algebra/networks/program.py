@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -51,18 +51,16 @@ from algebra.networks.base import (
 from algebra.networks.readings import LABELS, of_units
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
-from algebra.programs.degrees import EntryBound, degree_in, entry_bound
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
-from algebra.programs.onnx import Read, read_onnx
-from algebra.programs.onnx.model import read_model
-from algebra.programs.onnx.written import is_written, read_program, write_program
-from algebra.programs.positive import is_analytic
 from algebra.programs.program import Program
-from algebra.questions.capacity import matrix_shape
+
+if TYPE_CHECKING:
+    from algebra.programs.degrees import EntryBound
+    from algebra.programs.onnx import Read
 
 GENERIC, FILE = "generic", "file"
 # Largest size in bytes of a file that is embedded in certificates.
@@ -155,6 +153,8 @@ class ProgramNetwork(Network):
             The name in reports.
         """
         made = object.__new__(cls)
+        from algebra.programs.onnx.written import write_program
+
         content = write_program(read)
         digest = hashlib.sha256(content).hexdigest()
         model = base64.b64encode(content).decode() if len(content) <= EMBEDDED else ""
@@ -209,9 +209,14 @@ class ProgramNetwork(Network):
                 raise InputError("`model` is no text in base 64") from None
         if not self.file:
             raise InputError('[network] of kind "program" needs `file`, the name of an ONNX file')
+        from algebra.programs.onnx.model import read_model
+
         return read_model(Path(self.file))
 
     def _opened(self, content: bytes) -> Read:
+        from algebra.programs.onnx import read_onnx
+        from algebra.programs.onnx.written import is_written, read_program
+
         if not is_written(content):
             return read_onnx(
                 self.file or "the model", sizes=dict(self.size), constants=self.constants,
@@ -260,6 +265,8 @@ class ProgramNetwork(Network):
     def shapes(self) -> dict[str, tuple[int, int]]:  # type: ignore[override]
         needed = self.program().needed([self.program().output])
         used = {self.program().nodes[k].name for k in needed}
+        from algebra.questions.capacity import matrix_shape
+
         return {n: matrix_shape(s) for n, s in self.read.parameters.items() if n in used}
 
     @cached_property
@@ -441,6 +448,8 @@ class ProgramNetwork(Network):
     @cached_property
     def _bound(self) -> EntryBound:
         given = self.read.values if self.__dict__.get("_free") is not None else None
+        from algebra.programs.degrees import entry_bound
+
         return entry_bound(self.program(), self.m, given)
 
     def _at_file_only(self) -> NotKnown:
@@ -497,6 +506,9 @@ class ProgramNetwork(Network):
         return "exponentials of independent arguments (Ax's theorem)" if independent else ""
 
     def affine_in(self, names: Collection[str]) -> bool:
+        from algebra.programs.degrees import degree_in
+        from algebra.programs.positive import is_analytic
+
         if not names or self.is_piecewise or not is_analytic(self.program()):
             return False
         return degree_in(self.program(), names) <= 1

@@ -9,7 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError, Unfinished, whole_number
+from algebra.errors import InputError, Unfinished, shown, whole_number
 from algebra.time_limits import (
     OutOfTime,
     limit_until,
@@ -375,7 +375,6 @@ def verify(
     The check runs in a separate process, which may use 1 GiB of memory more than at its start and
     is killed when `timeout` is over (`matchprob.api.proofs.checker`).
     """
-    from algebra.certificates.certificate import Certificate
     from algebra.certificates.checks import unfinished
     from algebra.certificates.reading import as_text
     from matchprob.api.proofs.checker import CHECKER
@@ -389,10 +388,10 @@ def verify(
         with within(timeout):
             if isinstance(certificate, (str, Path)):
                 text = _proof_file(Path(certificate))
-            elif isinstance(certificate, Certificate):
-                text = certificate.to_json()
-            else:
+            elif isinstance(certificate, Mapping):
                 text = as_text(certificate)
+            else:
+                text = as_certificate(certificate).to_json()
             folder = Path(certificate).parent if isinstance(certificate, (str, Path)) else None
             text = with_model(text, folder, model)
         left = limit_until(end)
@@ -403,6 +402,18 @@ def verify(
         if isinstance(certificate, (str, Path)):
             raise InputError(f"{certificate}: {error}") from None
         raise
+
+
+def as_certificate(given: Certificate) -> Certificate:
+    """A certificate; any other object is refused."""
+    from algebra.certificates.certificate import Certificate
+
+    if not isinstance(given, Certificate):
+        raise InputError(
+            f"`certificate` ({shown(given)}) must be a certificate, the content of a file, or its "
+            "path"
+        )
+    return given
 
 
 def _proof_file(path: Path) -> str:

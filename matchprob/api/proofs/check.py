@@ -6,21 +6,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from functools import partial
+from typing import TYPE_CHECKING
 
 from algebra.certificates.checks import Verification, unfinished
 from algebra.certificates.reading import network_size_within, read_json
 from algebra.errors import InputError, Unfinished, one_line
-from algebra.families import registry
-from algebra.families.relu import decision
-from algebra.questions.design.proof import FORMAT as DESIGN_FORMAT
-from algebra.questions.design.verify import verify_design
-from algebra.questions.identify.dimension import FORMAT as DIMENSION_FORMAT
-from algebra.questions.identify.verify_dimension import verify_dimension
-from algebra.questions.record.proof import FORMAT as RECORDING_FORMAT
-from algebra.questions.record.verify import verify_recording
 from algebra.time_limits import OutOfTime, within
-from numeric.tracking.root_count import monodromy_root_count
+
+if TYPE_CHECKING:
+    from algebra.networks.base import Support
+    from algebra.problems.allocation import Allocation
+    from algebra.systems.root_count import RootCount
 
 
 def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
@@ -62,13 +58,30 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
 
 
 def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verification:
-    if data.get("format") == decision.FORMAT:
-        return decision.verify_decision(data)
-    if data.get("format") == RECORDING_FORMAT:
-        return verify_recording(data, seed=seed)
-    if data.get("format") == DIMENSION_FORMAT:
-        return verify_dimension(data, seed=seed)
-    counter = partial(monodromy_root_count, timeout=timeout)
-    if data.get("format") == DESIGN_FORMAT:
-        return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
+    """The check of a format; its modules are loaded when a file has it."""
+
+    def counter(allocation: Allocation, support: Support, own_seed: int) -> RootCount:
+        from numeric.tracking.root_count import monodromy_root_count
+
+        return monodromy_root_count(allocation, support, own_seed, timeout=timeout)
+
+    match data.get("format"):
+        case "matchprob relu decision":
+            from algebra.families.relu.decision import verify_decision
+
+            return verify_decision(data)
+        case "matchprob-recording":
+            from algebra.questions.record.verify import verify_recording
+
+            return verify_recording(data, seed=seed)
+        case "matchprob-dimension":
+            from algebra.questions.identify.verify_dimension import verify_dimension
+
+            return verify_dimension(data, seed=seed)
+        case "matchprob-design":
+            from algebra.questions.design.verify import verify_design
+
+            return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
+    from algebra.families import registry
+
     return registry.verify(data, seed=seed, timeout=timeout, fallback=counter)

@@ -16,6 +16,7 @@ The limits do not depend on the file. Reading has lower limits of its own
 from __future__ import annotations
 
 import atexit
+import errno
 import json
 import os
 import signal
@@ -30,7 +31,6 @@ from typing import Any
 from algebra.certificates.checks import Check, Verification, unfinished
 from algebra.certificates.reading import MOST_CHARACTERS
 from algebra.errors import InputError, Unfinished
-from algebra.networks.base import KINDS
 from numeric.children import Child, ChildCrashed, ChildTimeout
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
@@ -76,9 +76,11 @@ class Checker:
         with self._lock:
             child = self._running()
             try:
+                # Where no network was imported none was registered from outside either.
+                networks = sys.modules.get("algebra.networks.base")
                 kinds = {
                     kind: cls.__module__
-                    for kind, cls in KINDS.items()
+                    for kind, cls in (networks.KINDS.items() if networks else ())
                     if not cls.__module__.startswith("algebra.") and f'"{kind}"' in text
                 }
                 child.post(
@@ -172,12 +174,19 @@ def check_proofs(memory: int) -> None:
         except MemoryError:
             answer = {"error": "memory", "text": ""}
         except Exception as error:
-            answer = {"error": "bug", "text": f"{type(error).__name__}: {error}"}
+            # A module that is loaded for this format may not fit into the memory either.
+            full = isinstance(error, OSError) and error.errno == errno.ENOMEM
+            kind = "memory" if full else "bug"
+            answer = {"error": kind, "text": f"{type(error).__name__}: {error}"}
         reply(answer)
 
 
 def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
     """Import the modules that registered kinds of networks in the parent process."""
+    if not kinds:
+        return
+    from algebra.networks.base import KINDS
+
     for kind, module in kinds.items():
         if kind in KINDS:
             continue

@@ -14,7 +14,6 @@ from typing import Any
 
 from algebra.certificates.reading import MOST_CHARACTERS, read_json
 from algebra.errors import InputError, shown
-from algebra.programs.onnx.model import read_model
 
 
 def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
@@ -77,6 +76,9 @@ def _content(network: dict[str, Any], folder: Path | None, model: str | Path | N
         path = folder / Path(name).name
     else:
         raise InputError("the proof identifies a model by its digest: give its file as `model`")
+    # Loaded here: few proofs are about a model.
+    from algebra.programs.onnx.model import read_model
+
     try:
         return read_model(path)
     except InputError as error:
