@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -11,19 +12,21 @@ from algebra.errors import InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.models import as_read
 from matchprob.api.subsets import (
+    LEARNING,
     Patterns,
     default_subsets,
     listed,
     low_rank_subsets,
     matched,
     named_subsets,
+    of_role,
 )
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, Callback, LineArgument, LineOption, verb
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
-    from algebra.questions.capacity import Capacity
+    from algebra.questions.capacity import Capacity, Subset
     from algebra.questions.capacity.effects import CapacityCheck
 
 
@@ -161,16 +164,40 @@ def capacity(
             raise InputError(
                 "`on` names matrices that learn by `lora`, but `lora` (a rank) is not given"
             )
-        return capacities_on(
-            pieces(found, data, seed=seed),
-            subsets or default_subsets(found),
-            name=named,
-            learnable=list(found.parameters),
-            m=None if m is None else whole_number(m, "m", 1),
-            needed=None if needed is None else whole_number(needed, "needed", 1),
-            seed=seed,
-            progress=advance,
-        )
+        settings: dict[str, Any] = {
+            "name": named,
+            "learnable": list(found.parameters),
+            "m": None if m is None else whole_number(m, "m", 1),
+            "needed": None if needed is None else whole_number(needed, "needed", 1),
+            "seed": seed,
+            "progress": advance,
+        }
+        subsets = subsets or default_subsets(found)
+        whole = capacities_on(pieces(found, data, seed=seed), subsets, **settings)
+        return _with_start(found, whole, subsets, settings)
+
+
+def _with_start(
+    found: Read, whole: Capacity, subsets: Sequence[Subset], settings: Mapping[str, Any]
+) -> Capacity:
+    """Capacities, and after what requires a gradient the same at its start, if that is special."""
+    from algebra.questions.capacity import Subset, capacities_on
+    from matchprob.api.pieces import start_piece
+
+    own = tuple(of_role(found, LEARNING))
+    places = [k for k, subset in enumerate(subsets) if subset.names == list(own)]
+    if not own or not places or len(own) == len(found.parameters):
+        return whole
+    piece = start_piece(found, own, seed=settings["seed"])
+    if piece is None:
+        return whole
+    name = f"{subsets[places[0]].name}, at its start"
+    part = capacities_on([piece], [Subset(name, own)], **settings)
+    [row] = part.subsets
+    exact = row.is_whole and not row.on_patterns and part.exactness.is_exact
+    rows = list(whole.subsets)
+    rows.insert(places[0] + 1, replace(row, exact=exact))
+    return replace(whole, subsets=tuple(rows))
 
 
 def _checked(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -125,3 +125,26 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
     for k in range(PATTERNS if chooses else 1):
         drawn = drawn_patterns(program, tokens=tokens, positive=read.squares, seed=seed + k)
         yield Piece(GENERIC, Model(program, tokens, patterns=drawn))
+
+
+def start_piece(read: Read, names: Sequence[str], *, seed: int = 0) -> Piece | None:
+    """The start of what learns, if parameters are constant there: zeros or ones; others are drawn.
+
+    An update W + B A with B = 0 is a point at which ranks are smaller than at almost all others.
+    The other factors, and what does not learn, are arbitrary there as well.
+    """
+    from algebra.programs.generic import Model
+    from algebra.questions.capacity.pieces import FILE, Piece
+    from numeric.equations.programs.patterns import own_patterns
+
+    program, tokens = read.program, read.tokens
+    known = [name for name in names if name in read.values]
+    special = {
+        name: read.values[name]
+        for name in known
+        if read.values[name][0].size > 1 and len(set(read.values[name][0].ravel().tolist())) == 1
+    }
+    if not special:
+        return None
+    patterns = own_patterns(program, read.values, tokens=tokens, seed=seed)
+    return Piece(FILE, Model(program, tokens, values=special, patterns=patterns))

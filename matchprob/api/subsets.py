@@ -24,7 +24,8 @@ LORA = (1, 2, 4, 8)
 _MOST_LAYERS = 12
 # Words for parameters by their use, whatever their names are.
 ROLES = {"biases": "bias", "norms": "norm", "matrices": "matrix"}
-_ROLE_WORDS = "biases, norms, matrices, last layer, all, what requires a gradient"
+LEARNING = "what requires a gradient"
+_ROLE_WORDS = f"biases, norms, matrices, last layer, all, {LEARNING}"
 
 
 def listed(patterns: Patterns) -> list[str]:
@@ -43,7 +44,7 @@ def of_role(found: Read, word: str) -> list[str]:
         return names
     if word == "last layer":
         return last_layer(found)
-    if word == "what requires a gradient":
+    if word == LEARNING:
         return [name for name in names if name in (found.trainable or ())]
     return []
 
@@ -149,10 +150,10 @@ def default_subsets(found: Read) -> list[Subset]:
 
     names = list(found.parameters)
     out = []
-    learning = tuple(of_role(found, "what requires a gradient"))
+    learning = tuple(of_role(found, LEARNING))
     is_part = 0 < len(learning) < len(names)
     if is_part:
-        out.append(Subset("what requires a gradient", learning))
+        out.append(Subset(LEARNING, learning))
     for role in ("biases", "norms", "last layer"):
         own = tuple(of_role(found, role))
         if own:

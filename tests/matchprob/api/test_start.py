@@ -1,0 +1,88 @@
+"""Updates at their start, where a factor is zero: ranks there and at almost all other points."""
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.programs.onnx import Read
+from algebra.programs.program import Builder
+from tests.doubles import labels, weights_of
+
+LEARNING, START = "what requires a gradient", "what requires a gradient, at its start"
+
+
+def adapted(start):
+    """tanh((W + B A) x) read out by two rows, with the factor B at a start."""
+    build = Builder()
+    x = build.sample("x", (4,))
+    W, A, B = (build.weight(*one) for one in (("W", (3, 4)), ("A", (1, 4)), ("B", (3, 1))))
+    through = build.contract("ij,j->i", B, build.contract("ij,j->i", A, x))
+    hidden = build.apply("tanh", build.add(build.contract("ij,j->i", W, x), through))
+    program = build.program(build.contract("ij,j->i", build.weight("out", (2, 3)), hidden))
+    rng = np.random.default_rng(1)
+    values = {name: (rng.integers(-9, 9, s), 7) for name, s in program.weights.items()}
+    values["B"] = (np.full((3, 1), start), 7)
+    roles = dict.fromkeys(values, "matrix")
+    return Read(program, values, frozenset(), {}, roles, frozenset({"A", "B"}))
+
+
+def rank_in_doubles(read, names):
+    """The rank of the Jacobian at the model's own weights, from singular values."""
+    weights, rng = weights_of(read), np.random.default_rng(2)
+    samples = {n: rng.normal(size=(*s, 12)) for n, s in read.program.samples.items()}
+    step, rows = 1e-200, []
+    for name in names:
+        for place in np.ndindex(weights[name].shape):
+            moved = weights[name].astype(complex)
+            moved[place] += 1j * step
+            found = labels(read.program, {**weights, name: moved}, samples)
+            rows.append(np.imag(found).ravel() / step)
+    return np.linalg.matrix_rank(np.array(rows), tol=1e-9)
+
+
+def test_both_ranks_are_said():
+    """With B = 0 a change of A has no effect: rank 3 of 7 there, 6 at almost all A and B."""
+    read = adapted(0)
+    found = {one.name: one for one in mp.capacity(read).subsets}
+    assert list(found)[:2] == [LEARNING, START]
+    assert (found[LEARNING].rank, found[START].rank) == (6, 3)
+    assert rank_in_doubles(read, ["A", "B"]) == 3
+    moved = replace(read, values={**read.values, "B": (np.array([[1], [2], [5]]), 7)})
+    assert rank_in_doubles(moved, ["A", "B"]) == 6
+    assert (found[START].at, found[START].exact) == ("file", True)
+    assert START not in {one.name for one in mp.capacity(moved).subsets}
+    only = mp.capacity(read, ["A,B", "W"]).subsets
+    assert [one.name for one in only] == ["A,B", "A,B, at its start", "W"]
+
+
+def test_the_start_of_an_adapter():
+    """PEFT's LoRA of a small GPT-2: both ranks are autograd's."""
+    torch = pytest.importorskip("torch", reason="torch is not installed")
+    transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    torch.manual_seed(1)
+    config = transformers.GPT2Config(
+        vocab_size=5, n_positions=4, n_embd=4, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
+    )
+    net = peft.get_peft_model(
+        transformers.GPT2LMHeadModel(config), peft.LoraConfig(r=1, task_type="CAUSAL_LM")
+    ).double()
+    tokens = torch.cartesian_prod(*[torch.arange(5)] * 3)
+    found = {s.name: s for s in mp.capacity(mp.from_torch(net, tokens), LEARNING).subsets}
+    learns = {n: p for n, p in net.named_parameters() if p.requires_grad}
+    for name in (START, LEARNING):
+        net.eval()
+        for row in [*net.parameters()] if name == LEARNING else []:
+            row.data.add_(torch.randn(row.shape).double())
+
+        def forward(values):
+            return torch.func.functional_call(net, values, (tokens,)).logits.flatten()
+
+        J = torch.autograd.functional.jacobian(
+            lambda *given: forward(dict(zip(learns, given, strict=True))), tuple(learns.values())
+        )
+        flat = torch.cat([part.reshape(len(part), -1) for part in J], 1)
+        size = torch.linalg.svdvals(flat)
+        assert found[name].rank == int((size > 1e-9 * size[0]).sum())
