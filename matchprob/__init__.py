@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -34,10 +35,10 @@ _HOME = {
     for alias in node.names
 }
 
-# Names that need an optional package are available, but not part of `import *`.
-_OPTIONAL = {"Allocator"}
+# Names that need an optional package, named here, are available but not part of `import *`.
+_OPTIONAL = {"Allocator": "anywidget"}
 
-__all__ = sorted(_HOME.keys() - _OPTIONAL)
+__all__ = sorted(_HOME.keys() - _OPTIONAL.keys())
 
 
 def _paint(result: Any, ax: Any) -> Any:
@@ -55,7 +56,9 @@ def __getattr__(name: str) -> Any:
 
 
 def __dir__() -> list[str]:
-    return sorted({*globals(), *_HOME})
+    # A name that needs a missing package is not listed, so that `help` can show all members.
+    present = {name for name in _HOME if name not in _OPTIONAL or find_spec(_OPTIONAL[name])}
+    return sorted({*present, "__all__", "__doc__", "__name__", "__path__", "__version__"})
 
 
 def _in_the_way() -> str:
