@@ -14,8 +14,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.programs.onnx.reader import OPERATORS
+from algebra.programs.onnx.reader import OPERATORS, moved_tokens
 from algebra.programs.onnx.scope import Call, Known
+from algebra.programs.onnx.shapes import MOVED
 from algebra.programs.onnx.values import Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Weights
 
@@ -140,6 +141,9 @@ class AtenCall:
 
     def run(self, op: str, *inputs: Operand | None, outputs: int = 1, **attributes: Any) -> Any:
         """The value, or values, of an operator of ONNX."""
+        if isinstance(inputs[0], Tokens) and op in MOVED:
+            moved = moved_tokens(self.moves, op, _OPSET, inputs, attributes, outputs)
+            return tuple(moved) if outputs > 1 else moved[0]
         return OPERATORS[op](self._call(op, list(inputs), attributes, outputs))
 
     def item(self, value: Operand | None, op: str = "Identity") -> Item:

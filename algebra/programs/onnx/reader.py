@@ -9,7 +9,7 @@ implementation, in the file's types, and the results are taken exactly.
 from __future__ import annotations
 
 import fnmatch
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -260,37 +260,16 @@ class _Reader:
             known = ", ".join(sorted(OPERATORS))
             raise InputError(f"the operator {one_line(name)} is not known; known are {known}")
         if inputs and isinstance(inputs[0], Tokens) and node.op_type in MOVED:
-            return self._moved(node, inputs[0], inputs[1:])
+            return moved_tokens(
+                self.moves, node.op_type, self.opened.opset, inputs, attributes(node),
+                len(node.output),
+            )  # fmt: skip
         call = Call(
             self.moves, node.op_type, self.opened.opset, inputs, attributes(node),
             self.weights, len(node.output),
         )  # fmt: skip
         found = operator(call)
         return found if isinstance(found, tuple) else (found,)
-
-    def _moved(self, node: Any, tokens: Tokens, others: Sequence[Any]) -> Sequence[Tokens]:
-        """Whole numbers moved by an operator: it is applied to their places."""
-        build = Builder()
-        block = build.sample("places", tokens.shape)
-        moves = Moves(build, self.moves.batch)
-        call = Call(
-            moves, node.op_type, self.opened.opset, [Item(block, tokens.batch), *others],
-            attributes(node), Weights(moves), len(node.output),
-        )  # fmt: skip
-        found = OPERATORS[node.op_type](call)
-        made = []
-        for item in found if isinstance(found, tuple) else (found,):
-            where, nodes = build.places(item.value), build.program(item.value).nodes
-            number = item.value.number
-            while nodes[number].op == "index" and len(nodes[number].inputs) == 1:
-                places = nodes[number].where
-                if places is None or (places < 0).any():
-                    raise InputError("it puts other numbers beside whole numbers of an input")
-                where, [number] = places.ravel()[where], nodes[number].inputs
-            if number != block.number:
-                raise InputError("it puts other numbers beside whole numbers of an input")
-            made.append(Tokens(tokens.name, tokens.where.ravel()[where], tokens.block, item.batch))
-        return made
 
     def _computed(self, node: Any, inputs: list[Any]) -> Sequence[np.ndarray]:
         """Constants computed from constants of the file, by ONNX's reference implementation."""
@@ -347,3 +326,34 @@ class _Reader:
         self._tensors(chosen)
         self._nodes(chosen.node)
         return [self.known[value.name] for value in chosen.output]
+
+
+def moved_tokens(
+    moves: Moves,
+    op: str,
+    opset: int,
+    inputs: Sequence[Any],
+    options: Mapping[str, Any],
+    outputs: int = 1,
+) -> list[Tokens]:
+    """Whole numbers moved by an operator: it is applied to their places."""
+    tokens, *others = inputs
+    build = Builder()
+    block = build.sample("places", tokens.shape)
+    own = Moves(build, moves.batch)
+    call = Call(own, op, opset, [Item(block, tokens.batch), *others], options, Weights(own),
+                outputs)  # fmt: skip
+    found = OPERATORS[op](call)
+    made = []
+    for item in found if isinstance(found, tuple) else (found,):
+        where, nodes = build.places(item.value), build.program(item.value).nodes
+        number = item.value.number
+        while nodes[number].op == "index" and len(nodes[number].inputs) == 1:
+            places = nodes[number].where
+            if places is None or (places < 0).any():
+                raise InputError("it puts other numbers beside whole numbers of an input")
+            where, [number] = places.ravel()[where], nodes[number].inputs
+        if number != block.number:
+            raise InputError("it puts other numbers beside whole numbers of an input")
+        made.append(Tokens(tokens.name, tokens.where.ravel()[where], tokens.block, item.batch))
+    return made
