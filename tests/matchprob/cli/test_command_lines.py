@@ -1,4 +1,4 @@
-"""Command lines, one for each verb and kind of error: each has the exit status of the table, and none shows a bug."""
+"""One command line for each verb and kind of error: its exit status, and never a bug."""
 
 import json
 import random
