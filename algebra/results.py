@@ -15,6 +15,7 @@ from typing import Any
 
 from algebra.documents import Document, Explanation
 from algebra.errors import InputError
+from algebra.installing import missing
 
 # Longer texts are truncated in a `repr`, not in a notebook.
 _LONGEST = 72
@@ -131,7 +132,7 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
         except ImportError:
             continue
         return library.DataFrame({name: list(values) for name, values in columns.items()})
-    raise InputError("a data frame needs pandas or polars: python -m pip install pandas")
+    raise InputError(missing("a data frame needs", "pandas or polars", "frames"))
 
 
 def named(source: object, *names: str) -> dict[str, Any]:

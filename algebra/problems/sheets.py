@@ -28,6 +28,7 @@ from typing import Any
 
 from algebra.errors import InputError, one_line, shown
 from algebra.files.opening import read_bytes
+from algebra.installing import missing
 
 # Bytes of a file of text, after decompression, and of the parts of a workbook.
 MOST_BYTES = 2**26
@@ -290,8 +291,7 @@ def tables_of_workbook(path: Path, sheet: str = "") -> TextTable:
         import openpyxl
     except ImportError:
         raise InputError(
-            "workbooks are read by openpyxl, which is not installed: pip install openpyxl, or save "
-            "the sheet as .csv"
+            missing("a workbook needs", "openpyxl", "workbooks") + ", or save the sheet as .csv"
         ) from None
     content = io.BytesIO(read_bytes(path, MOST_BYTES, is_named_inside=True))
     try:

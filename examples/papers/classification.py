@@ -22,6 +22,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.installing import missing
 from numeric.equations.programs.descent import Adam
 from numeric.instances import to_rational
 
@@ -65,9 +66,7 @@ def load_digits() -> Samples:
     try:
         datasets = importlib.import_module("sklearn.datasets")
     except ImportError:
-        raise InputError(
-            "the bundled digits need scikit-learn: python -m pip install 'matchprob[digits]'"
-        ) from None
+        raise InputError(missing("the bundled digits need", "scikit-learn", "digits")) from None
     found = datasets.load_digits()
     return _samples("digits", found.data, found.target)
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.installing import missing
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store, StudyInfo
 from numeric.studies.trials import TrialSeries
@@ -50,5 +51,5 @@ def write_parquet(columns: dict[str, list[Any]], path: Path) -> None:
     try:
         from pyarrow import parquet, table
     except ImportError:
-        raise InputError("a .parquet file needs pyarrow: python -m pip install pyarrow") from None
+        raise InputError(missing("a .parquet file needs", "pyarrow", "frames")) from None
     parquet.write_table(table(columns), path)

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Annotated
 
 from algebra.errors import InputError
+from algebra.installing import missing
 from algebra.time_limits import check_time
 from matchprob.cli.options import Json, print_json, say
 from matchprob.verbs import parameters as common
@@ -39,11 +40,9 @@ def serve(
     no_open : bool, optional
         Print the address, open no browser.
     """
-    missing = [name for name in _PARTS if importlib.util.find_spec(name) is None]
-    if missing:
-        raise InputError(
-            f"the page needs {' and '.join(missing)}: python -m pip install 'matchprob[page]'"
-        )
+    absent = [name for name in _PARTS if importlib.util.find_spec(name) is None]
+    if absent:
+        raise InputError(missing("the page needs", " and ".join(absent), "page"))
     from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.io.watch import hidden

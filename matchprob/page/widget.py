@@ -7,13 +7,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+from algebra.installing import missing
+
 try:
     import anywidget
     import traitlets
 except ImportError:
-    raise ImportError(
-        "the widget needs anywidget: python -m pip install 'matchprob[page]'"
-    ) from None
+    raise ImportError(missing("the widget needs", "anywidget", "page")) from None
 
 from algebra.certificates.certificate import Certificate
 from algebra.errors import InputError

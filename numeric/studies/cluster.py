@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.installing import missing
 from algebra.time_limits import check_time, time_left
 from numeric.counts import InstanceCount
 from numeric.studies.trials import TrialSeries, compute_described
@@ -46,9 +47,7 @@ class DaskWorkers:
         try:
             from distributed import Client
         except ImportError:
-            raise InputError(
-                "`scheduler` needs Dask: python -m pip install 'matchprob[cluster]'"
-            ) from None
+            raise InputError(missing("`scheduler` needs", "Dask", "cluster")) from None
         self.address = address
         _check_address(address)
         try:

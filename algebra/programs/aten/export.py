@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line
+from algebra.installing import missing
 from algebra.programs.onnx.values import BATCH
 
 # Not decomposed: the decomposition compares values, takes logarithms, or merges axes.
@@ -38,7 +39,7 @@ def need_torch() -> Any:
     try:
         import torch
     except ImportError:
-        raise InputError("`example_inputs` needs the package torch: pip install torch") from None
+        raise InputError(missing("`example_inputs` needs the package", "torch")) from None
     if not hasattr(getattr(torch, "export", None), "default_decompositions"):
         raise InputError(f"torch {torch.__version__} is too old: 2.6 and newer are known")
     return torch

@@ -10,12 +10,12 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.files.opening import read_bytes
+from algebra.installing import missing
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 
 # Larger files exceed the memory of one machine.
 LARGEST_FILE = 1 << 30
 MOST_NODES = 50_000
-INSTALL = "pip install 'matchprob[onnx]'"
 
 
 def need_onnx() -> Any:
@@ -29,7 +29,7 @@ def need_onnx() -> Any:
     try:
         import onnx
     except ImportError:
-        raise InputError(f"an ONNX file needs the package onnx: {INSTALL}") from None
+        raise InputError(missing("an ONNX file needs the package", "onnx", "onnx")) from None
     return onnx
 
 
