@@ -22,6 +22,9 @@ weights are rational in the data (M = 1).
 
 M is the degree of the ideal of the equations at a random instance, modulo primes; the student that
 gives labels and values is one of its points, so the equations are consistent.
+
+*Survey*: of the first 240 nets of `benchmarks/bench_undecided.py` it decides 5, three of
+them alone.
 """
 
 from __future__ import annotations

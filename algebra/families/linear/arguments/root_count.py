@@ -10,6 +10,8 @@ conjugate pairs, so one is real. ∎
 
 N is counted modulo primes.  If msolve is missing or too slow, a numerical counter may be used; the
 rule of a verdict that depends on it names it.  Even N decides nothing by itself.
+
+*Survey*: of the first 240 nets of `benchmarks/bench_undecided.py` it decides 31, all of them alone.
 """
 
 from __future__ import annotations

@@ -8,6 +8,9 @@ complex solutions in these weights be odd.  Then MP = 1.
 
 Parts are bases of the allocation's matroid (`algebra.ranks.matroid`).  First those are counted that
 take little time, then others, at last by a numerical counter too.
+
+*Survey*: of the first 240 nets of `benchmarks/bench_undecided.py` it decides 88.  Of 66 that were
+tried again without it two stay undecided; the others are decided at infinity or by fixed products.
 """
 
 from __future__ import annotations

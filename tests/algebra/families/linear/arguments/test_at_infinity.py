@@ -13,6 +13,7 @@ from algebra.families.linear.arguments.at_infinity import (
     AtInfinity,
     _LabelSystem,
     _Search,
+    leading_parts,
     solution_at_infinity,
 )
 from algebra.families.registry import verify
@@ -192,3 +193,19 @@ def test_forged_certificates_are_refused(genuine):
     ]
     for change in forged:
         assert not verify(changed(genuine, *change)).holds, change
+
+
+def test_leading_parts_span_the_same_by_both_eliminations(msolve):
+    """The search's echelon form and the check's pivots give the same space of leading parts."""
+    p = 65521
+    system = _LabelSystem(PROBLEM, p, random.Random(2))
+    monomials = [tuple(m) for m in system.monomials.tolist()]
+    rows = [{m: int(c) for m, c in zip(monomials, row, strict=True) if c} for row in system.rows]
+    for growth in ((-1, 2, 0, 2, 0), (1, 0, 0, 1, 0), (0, 0, 1, 2, -1)):
+        parts = [leading_parts(rows, growth, p), [dict(f) for f in system.leading(growth)]]
+        tables = [
+            np.array([[part.get(m, 0) for m in monomials] for part in own], np.int64)
+            for own in parts
+        ]
+        ranks = [modular_rank(table, p) for table in (*tables, np.vstack(tables))]
+        assert ranks == [system.rank] * 3

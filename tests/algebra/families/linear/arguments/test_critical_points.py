@@ -16,6 +16,7 @@ from algebra.families.linear.arguments.critical_points import (
     critical_equations,
     instance_without_real_points,
     number_of_critical_points,
+    stationary_equations,
 )
 from algebra.families.registry import verify
 from algebra.polynomials.msolve.solver import real_roots
@@ -176,3 +177,14 @@ def test_words_are_for_people(genuine):
     found = mp.certify(EVEN, timeout=30)
     assert found.verdict == "intermediate"
     assert "nearest to a given point" in str(found.explain())
+
+
+@pytest.mark.parametrize("problem", [ODD, EVEN])
+def test_search_and_check_write_the_same_equations(problem):
+    """Labels and forces by elimination's system, and as derivatives of one function."""
+    student, teacher, X = rational_instance(problem, 0, 0)
+    Y = problem.network.forward(teacher, X)
+    one = critical_equations(problem.allocation, student, X, Y, RationalField())
+    other = stationary_equations(problem.allocation, student, X, Y, RationalField())
+    assert len(one) == len(other) == problem.allocation.size + Y.size
+    assert [f.to_dict() for f in one] == [f.to_dict() for f in other]

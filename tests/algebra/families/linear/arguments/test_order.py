@@ -35,6 +35,7 @@ def test_an_argument_says_what_it_is(name):
         assert "{" not in own.sentence(verdict, 3, 5)
     text = " ".join(sys.modules[own.check.__module__].__doc__.split())
     assert "theorem" in text.lower()
+    assert "*Survey*: of the first 240 nets" in text
     assert f"`{name}`" in (DOCS / "verification.md").read_text(encoding="utf-8")
 
 
@@ -67,14 +68,9 @@ def reached(source, start):
 
 # Code that a search and a check of one argument have in common, and why.
 COMMON = {
-    "whole_column": {"_complaint", "real_degree"},
     "no_real_root": {"find_witness", "solve_exactly"},
     "enclosed_solutions": {"label_equations"},
-    "at_infinity": {"_LabelSystem"},
     "partial_products": {"_Instance", "_applies", "_some"},
-    "critical_points": {
-        "_applies", "_count", "_few", "_in_normal_form", "_rational", "critical_equations",
-    },
 }  # fmt: skip
 
 
