@@ -24,16 +24,14 @@ which verification searches again.  It can still be read.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
-from fractions import Fraction
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import DualInFile
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.parts import FixedProblem, Price, caps_of, read_version
 from algebra.certificates.records import Cells, Context, Converted, Record
-from algebra.declarations import Count, Keyword, named_key
+from algebra.declarations import Count, Keyword
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -86,8 +84,6 @@ class DesignProof(Record):
     evidence : Record
     cost_budget : Fraction or None
         For goal "rank".
-    searched_anew : bool
-        For version 1: the optimal spread must be proved without evidence.
     """
 
     format: Literal["matchprob-design"]
@@ -105,7 +101,6 @@ class DesignProof(Record):
     cost_bound: Price
     evidence: Annotated[Record, Converted(_EVIDENCE, _read_evidence, Record.to_dict)]
     cost_budget: Price | None = None
-    searched_anew: bool = field(default=False, metadata=named_key(None))
 
     def check(self, place: str, context: Context) -> None:
         """The fields must fit the problem and the goal."""
@@ -136,45 +131,6 @@ class DesignProof(Record):
             cost_budget=self.cost_budget, support=self.problem.support, seed=seed,
         )  # fmt: skip
         return replace(demand, caps=self.caps)
-
-
-@dataclass(frozen=True)
-class FirstDesignProof(Record):
-    """A file of version 1."""
-
-    format: Literal["matchprob-design"]
-    version: Literal[1]
-    problem: FixedProblem
-    must: Cells
-    prices: tuple[Price, ...]
-    caps: _Caps
-    size: Count
-    goal: Literal["cheapest", "spread"]
-    design: Cells
-    cost: Price
-    spread: Annotated[str, Keyword("enum", LINES)] | None
-    evidence: DualInFile
-
-    def check(self, place: str, context: Context) -> None:
-        """A line belongs to goal "spread"."""
-        if (self.spread is None) != (self.goal == "cheapest"):
-            raise CheckFailed("spread", f"is {shown(self.spread)}, for goal {self.goal!r}")
-
-    def renewed(self) -> DesignProof:
-        """The same claim in the newest version."""
-        value = self.cost
-        evidence: Record = CostEvidence(self.evidence)
-        if self.spread is not None:
-            evidence = SpreadEvidence(self.evidence, None)
-            value = Fraction(dict(self.caps).get(self.spread, 0))
-        found = DesignProof(
-            format=FORMAT, version=VERSION, problem=self.problem, must=self.must,
-            prices=self.prices, caps=self.caps, size=self.size, goal=self.goal,
-            line=self.spread or "", design=self.design, cost=self.cost, value=value,
-            cost_bound=self.cost, evidence=evidence, searched_anew=True,
-        )  # fmt: skip
-        found.check("", {})
-        return found
 
 
 def proof_of(demand: Demand, found: Design) -> DesignProof:
@@ -220,7 +176,7 @@ def read_design_proof(data: object) -> DesignProof:
     Parameters
     ----------
     data : mapping
-        A result of `DesignProof.to_dict`, of version 1 or 2.
+        A result of `DesignProof.to_dict`.
 
     Raises
     ------
@@ -229,6 +185,5 @@ def read_design_proof(data: object) -> DesignProof:
     CheckFailed
         If a field does not have its form; the message gives its place.
     """
-    if read_version(data, FORMAT, (1, VERSION), "the proof of a design") == 1:
-        return FirstDesignProof.from_dict(data, "").renewed()
+    read_version(data, FORMAT, (VERSION,), "the proof of a design")
     return DesignProof.from_dict(data, "")

@@ -20,7 +20,7 @@ from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import DecisionFile
 from algebra.families.relu.verify import ReluEvidence
 from algebra.families.updates.verify import UpdateEvidence
-from algebra.questions.design.proof import DesignProof, FirstDesignProof
+from algebra.questions.design.proof import DesignProof
 from algebra.questions.identify.verify_dimension import DimensionProof
 from algebra.questions.record.proof import RecordingProof
 
@@ -37,7 +37,6 @@ _FILES = {
     "certificate": Claim,
     "decision": DecisionFile,
     "design": DesignProof,
-    "design of version 1": FirstDesignProof,
     "recording": RecordingProof,
     "dimension": DimensionProof,
 }

@@ -2,7 +2,6 @@
 
 import json
 from fractions import Fraction
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -24,9 +23,6 @@ from tests.refusals import refuses
 NET = LinearRNN(n=5, T=2, b=1, d=2, m=2)
 CELLS = [c for c in all_cells(NET) if c[0] == "W"]
 SMALL = LinearRNN(n=3, T=2, b=1, d=1, m=2)
-OLD = json.loads(
-    (Path(__file__).parents[3] / "data" / "design_proofs_v1.json").read_text(encoding="utf-8")
-)
 
 
 def demand(**options):
@@ -279,21 +275,6 @@ def test_caps_and_must_are_checked():
     assert not verify_design({**data, "must": [list(lacking)]}).holds
 
 
-@pytest.mark.parametrize("name", OLD)
-def test_files_of_version_1(name):
-    """Files from before the goal and its line were fields verify, with caps in their own order."""
-    data = OLD[name]
-    assert data["version"] == 1
-    assert verify_design(data).holds
-    assert not verify_design({**data, "goal": "maximal"}).holds
-    assert not verify_design({**data, "goal": "neurons"}).holds
-    swapped = "spread" if data["goal"] == "cheapest" else "cheapest"
-    refused({**data, "goal": swapped}, "spread")
-    splits = data["evidence"]["kind"] == "splitting"
-    change = (("scale",), 0) if splits else (("leaves", 0, 2, 0, 0), 1.4e19)
-    assert not verify_design({**data, "evidence": changed(data["evidence"], *change)}).holds
-
-
 def test_a_spread_that_is_none():
     """With one neuron less a design exists: no evidence shows the contrary."""
     question = demand()
@@ -305,9 +286,6 @@ def test_a_spread_that_is_none():
     })  # fmt: skip
     found = verify_design(claim)
     assert not found.holds
-    old = {k: v for k, v in claim.items() if k not in ("line", "value", "cost_bound")}
-    old.update(version=1, spread="row", evidence=claim["evidence"]["cost"])
-    assert not verify_design(old).holds
 
 
 def test_what_has_no_proof():

@@ -57,9 +57,7 @@ def certificates():
 
 
 def others():
-    """Designs of each goal and version, recordings, a dimension, decisions."""
-    old = json.loads((ROOT / "tests/data/design_proofs_v1.json").read_text(encoding="utf-8"))
-    yield from old.items()
+    """Designs of each goal, recordings, a dimension, decisions."""
     for goal in ("cheapest", "spread", "neurons", "maximal"):
         yield goal, mp.design(NET, goal=goal, matrices=["W"]).proof()
     yield "rank", mp.design(NET, goal="rank", matrices=["W"], cost_budget=1).proof()
