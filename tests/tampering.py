@@ -244,7 +244,7 @@ def maximal_file(number: int) -> dict[str, Any]:
         net = mp.LinearRNN(n=n, T=T, b=1, d=n, m=1)
         cells, key = [(i, number % n) for i in range(n)], "whole_column"
     problem = Problem.of(Allocation.from_cells(net, [("W", *cell) for cell in cells]))
-    data: dict[str, Any] = json.loads(mp.certify(problem, timeout=60).to_json())
+    data: dict[str, Any] = json.loads(mp.certify(problem, timeout=600).to_json())
     assert key in data["evidence"], data
     return data
 
