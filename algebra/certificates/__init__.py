@@ -6,6 +6,7 @@ claim        The claims in the file of a certificate: the fields that all famili
 duals        Evidence for bounds of matroid problems, declared for proof files
 family       The interface of a family of networks, and the tools that it may use
 fields       Fields of a file read with their exact types, each refusal with its place
+maker        What made a proof file: a key that no check relies on
 minors       Regular minors in certificates: reading and verification
 on_ranks     Certification of verdicts that are based on generic ranks
 parts        Fields that several kinds of proof files have: a problem, prices, caps

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from algebra.certificates.maker import file_text
 from algebra.errors import InputError, Unfinished, shown, whole_number
 from algebra.time_limits import (
     OutOfTime,
@@ -173,10 +173,14 @@ def _core(
 
 @verb(
     files=(
-        ResultFile("--out", "Write the certificate (JSON).", lambda found, *_: found.to_json()),
+        ResultFile(
+            "--out",
+            "Write the certificate (JSON).",
+            lambda found, *_: file_text(found.to_dict(), indent=1),
+        ),
     ),
     is_drawn=True,
-)
+)  # fmt: skip
 def certify(
     question: ModelQuestion,
     *,
@@ -277,7 +281,7 @@ def _undecided(found: ReluDecision, _: Arguments) -> str:
 
 
 def _evidence(found: ReluDecision, _: Path, arguments: Arguments) -> str:
-    return "" if _undecided(found, arguments) else json.dumps(found.certificate())
+    return "" if _undecided(found, arguments) else file_text(found.certificate())
 
 
 def _need_evidence(_: Path, arguments: Arguments) -> None:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+from algebra.certificates.maker import file_text
 from algebra.errors import ErrorsAt, InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic, network_of
@@ -61,7 +61,7 @@ def identify(
     files=(
         ResultFile(
             "--out", "Write the proof (JSON, for verify).",
-            lambda found, *_: json.dumps(found.proof_file()) + "\n",
+            lambda found, *_: file_text(found.proof_file()),
         ),
     ),
     unfinished=lambda found, _: (

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
+from algebra.certificates.maker import file_text
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic
 from matchprob.verbs import parameters as common
@@ -65,7 +65,7 @@ def _print_first(found: FirstChoice) -> None:
         ),
         ResultFile(
             "--out", "Write the proof (JSON, for verify).",
-            lambda found, *_: json.dumps(found.proof_file()) + "\n",
+            lambda found, *_: file_text(found.proof_file()),
         ),
     ),
     unfinished=_unfinished,

@@ -100,11 +100,17 @@ app = _App(
 @app.callback(invoke_without_command=True)
 def _main(
     version: Annotated[bool, typer.Option("--version", help="Show the version.")] = False,
+    cite: Annotated[bool, typer.Option("--cite", help="Show how to cite it (BibTeX).")] = False,
 ) -> None:
     if version:
         from matchprob import __version__
 
         typer.echo(f"matchprob {__version__}")
+        raise typer.Exit
+    if cite:
+        from matchprob.io.citation import bibliography
+
+        typer.echo(bibliography(), nl=False)
         raise typer.Exit
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -142,8 +141,10 @@ def say(text: str) -> None:
 
 
 def print_json(data: dict[str, Any]) -> None:
-    """The one JSON object on stdout."""
-    put(json.dumps(data) + "\n")
+    """The one JSON object on stdout, with the versions that made it."""
+    from algebra.certificates.maker import file_text
+
+    put(file_text(data))
 
 
 def explanation_fields(

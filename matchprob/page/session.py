@@ -25,7 +25,6 @@ and the session keeps plain data.
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 import time
@@ -35,6 +34,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from algebra.certificates.maker import file_text
 from algebra.errors import InputError, Unfinished, known_name, shown
 from algebra.problems.problem import Problem
 from algebra.results import Result
@@ -454,7 +454,7 @@ class Session:
             found = self.certificate
             if found is None:
                 raise InputError("there is no certificate of this allocation yet: press Certify")
-            texts[self._named(name, ".json")] = found.to_json()
+            texts[self._named(name, ".json")] = file_text(found.to_dict(), indent=1)
         else:
             texts[self._named(name, ".json")] = self._result_text(str(message.get("result")))
         paths = {self._inside(one): text for one, text in texts.items()}
@@ -471,7 +471,7 @@ class Session:
         found = self.results.get(name) or self.studies.result(name)
         if found is None:
             raise InputError("there is no such result: it may be of an earlier server")
-        return json.dumps({**found.to_dict(), "seed": self.seed}, indent=1) + "\n"
+        return file_text({**found.to_dict(), "seed": self.seed}, indent=1)
 
     def _named(self, name: Any, end: str) -> str:
         """A file name without folder."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -10,6 +9,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
+from algebra.certificates.maker import file_text
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.questions.design.goals import goals_text
@@ -155,7 +155,7 @@ def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[st
     from matchprob.api.certify import certify
 
     made = certify(found.problem, seed=arguments["seed"])
-    return made.to_json(), f": {made.verdict}, {made.rule}"
+    return file_text(made.to_dict(), indent=1), f": {made.verdict}, {made.rule}"
 
 
 @verb(
@@ -163,7 +163,7 @@ def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[st
         WRITES_PROBLEM,
         ResultFile(
             "--proof", "Write the proof that no allocation is better (JSON, for verify).",
-            lambda found, *_: json.dumps(found.proof()) + "\n", _refuse_proof,
+            lambda found, *_: file_text(found.proof()), _refuse_proof,
         ),
         ResultFile("--out", "Write the certificate of the result (JSON).", _certificate),
     ),

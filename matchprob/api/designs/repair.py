@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from algebra.certificates.maker import file_text
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.results import Result, named
@@ -108,7 +109,8 @@ class RepairResult(Result):
         ResultFile(
             "--out", "Write the certificate of the result (JSON).",
             lambda found, *_: (
-                found.after.to_json(), f": {found.after.verdict}, {found.after.rule}"
+                file_text(found.after.to_dict(), indent=1),
+                f": {found.after.verdict}, {found.after.rule}",
             ),
         ),
     ),

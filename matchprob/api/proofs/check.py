@@ -6,9 +6,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.certificates.checks import Verification, unfinished
+from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
+from algebra.certificates.maker import without_maker
 from algebra.certificates.reading import network_size_within, read_json
 from algebra.errors import InputError, Unfinished, one_line
 from algebra.time_limits import OutOfTime, within
@@ -52,7 +54,12 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
             network = problem.get("network") if isinstance(problem, Mapping) else None
             network_size_within(network, len(text))
             network_size_within(data.get("network"), len(text), "network")
-            return _check(data, seed, timeout)
+            try:
+                data, maker = without_maker(data)
+            except CheckFailed as failure:
+                return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+            found = _check(data, seed, timeout)
+            return replace(found, checks=(*found.checks, *maker))
     except (OutOfTime, Unfinished) as limit:
         return unfinished(verdict, str(limit))
 

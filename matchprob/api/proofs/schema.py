@@ -11,6 +11,7 @@ import json
 from typing import Any
 
 from algebra.certificates.claim import Claim, ProblemTable
+from algebra.certificates.maker import KEY, Maker
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.declarations import schema_of, table_schema
 from algebra.families.activations.verify import ActivationEvidence
@@ -46,6 +47,7 @@ def proof_schema() -> dict[str, Any]:
     """The JSON Schema (draft 2020-12) of proof files."""
     tables = {name: table_schema(file) for name, file in _FILES.items()}
     for table in tables.values():
+        table["properties"][KEY] = table_schema(Maker)
         if "problem" in table["properties"]:
             table["properties"]["problem"] = {"$ref": "#/$defs/problem"}
     tables["certificate"]["properties"]["evidence"] = {"$ref": "#/$defs/evidence"}
