@@ -247,7 +247,7 @@ def dense(matrix: Any) -> np.ndarray:
     if not hasattr(matrix, "tocoo"):
         return np.asarray(matrix)
     rows, columns = matrix.shape
-    if rows * columns > MOST_ARRAYS // 8:
+    if max(rows, 1) * max(columns, 1) > MOST_ARRAYS // 8:
         raise InputError(f"it is {rows:,}×{columns:,}, with zeros more than is written out")
     written: np.ndarray = coordinates_of(matrix).toarray()
     return written

@@ -64,6 +64,11 @@ from typing import Any, Literal
 
 import numpy as np
 
+from algebra.errors import InputError, shown
+from algebra.time_limits import check_time
+
+# Operations of a program from a file.
+MOST_OPERATIONS = 200_000
 Shape = tuple[int, ...]
 Role = Literal["weight", "sample"]
 
@@ -240,13 +245,38 @@ class Builder:
 
     Equal weights, samples, constants and operations are created once: a repeated request returns
     the existing value.
+
+    Parameters
+    ----------
+    most : int, optional
+        For programs from files: how many entries all values may have together.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, most: int | None = None) -> None:
+        self._most, self._entries = most, 0
         self._nodes: list[Node] = []
         self._blocks: dict[str, int] = {}
         self._known: dict[Any, int] = {}
         self._named: dict[str, int] = {}
+
+    def room(self, entries: int) -> None:
+        """Refuse a value with more entries than there is room for, before it is made.
+
+        Raises
+        ------
+        InputError
+            If the number of entries, or that of operations, is limited.
+        """
+        if self._most is None:
+            return
+        check_time()
+        if self._entries + entries > self._most:
+            raise InputError(
+                f"{shown(entries)} entries, and {self._entries:,} of the values before, are more "
+                f"than the {self._most:,} that a file of this length may have"
+            )
+        if len(self._nodes) >= MOST_OPERATIONS:
+            raise InputError(f"it is more than {MOST_OPERATIONS:,} operations")
 
     # -- blocks and constants --------------------------------------------------------------
 
@@ -344,6 +374,7 @@ class Builder:
             For each place of the result the number of its entry, or −1 for 0.
         *parts : Value
         """
+        self.room(np.size(where))
         places = np.array(where, dtype=np.int64)
         total = sum(math.prod(part.shape) for part in parts)
         if places.size and not (places.min() >= -1 and places.max() < total):
@@ -466,6 +497,9 @@ class Builder:
             key = (node.op, node.number, key)
             if key in self._known:
                 return Value(self._known[key], node.shape, node.batched)
+        self.room(node.size)
+        self._entries += node.size
+        if key is not None:
             self._known[key] = len(self._nodes)
         self._nodes.append(node)
         return Value(len(self._nodes) - 1, node.shape, node.batched)

@@ -109,7 +109,8 @@ class Guard:
         hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
         if len(headers.get("host", [])) != 1 or headers["host"][0] not in hosts:
             return PlainTextResponse("this host is not served\n", 421)
-        given = scope["path"].split("/")[1]
+        # The path of `OPTIONS *` is no path.
+        given = scope["path"].removeprefix("/").partition("/")[0]
         if not secrets.compare_digest(given.encode(), self.token.encode()):
             return PlainTextResponse(_WRONG, 403)
         origins = headers.get("origin", [])

@@ -1,6 +1,7 @@
 """Programs from ONNX files.
 
 values          A value of a graph as the value of one sample, with its batch axis; moves of entries
+bounds          Bounds of a model, checked before anything is expanded
 batches         The axis of the samples of each input
 weights         Weights collected while nodes are read; the result of a reader, `Read`
 model           Opening a file: its size, version and inputs

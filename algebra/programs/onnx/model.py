@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.opening import read_bytes
 from algebra.installing import missing
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
+from algebra.programs.onnx.bounds import check_expansion, most_entries
 
 # Larger files exceed the memory of one machine.
 LARGEST_FILE = 1 << 30
-MOST_NODES = 50_000
 
 
 def need_onnx() -> Any:
@@ -43,11 +45,36 @@ class Opened:
     opset : int
         Version of the standard operators.
     inputs : tuple of Input
+    most : int
+        How many entries the values of its program may have.
     """
 
     graph: Any
     opset: int
     inputs: tuple[Input, ...]
+    most: int
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """The one place that refuses a model when code of the package onnx, or NumPy, fails on it.
+
+    Raises
+    ------
+    InputError
+        In place of any other exception; time limits pass.
+    """
+    try:
+        yield
+    except InputError:
+        raise
+    except MemoryError:
+        raise InputError(f"{path}: it is too large for the memory of this machine") from None
+    except Exception as error:
+        reason = one_line(error) or type(error).__name__
+        raise InputError(
+            f"{path}: cannot be read as an ONNX model; is it whole and valid? ({reason})"
+        ) from None
 
 
 def open_model(path: Path, sizes: Sizes, data: bytes | None = None) -> Opened:
@@ -68,15 +95,8 @@ def open_model(path: Path, sizes: Sizes, data: bytes | None = None) -> Opened:
     """
     onnx = need_onnx()
     content = read_model(path) if data is None else data
-    try:
-        model = onnx.load_model_from_string(content)
-    except Exception as error:
-        # The decoder raises its own exception for damaged data, others for missing parts.
-        reason = one_line(error) or type(error).__name__
-        raise InputError(
-            f"{path}: cannot be read as an ONNX model; is it whole? ({reason})"
-        ) from None
-    return _checked(model, path, sizes)
+    with reading(path):
+        return _checked(onnx.load_model_from_string(content), path, sizes)
 
 
 def read_model(path: Path) -> bytes:
@@ -108,10 +128,9 @@ def _checked(model: Any, path: Path, sizes: Sizes) -> Opened:
             f"{path}: operator set {opset}, and the installed onnx {onnx.__version__} knows up to "
             f"{newest}: install a newer onnx, or export with opset_version={newest}"
         )
-    if len(model.graph.node) > MOST_NODES:
-        raise InputError(
-            f"{path}: {len(model.graph.node)} nodes; graphs of up to {MOST_NODES} are read"
-        )
+    with ErrorsAt(path):
+        check_expansion(model)
+    most = most_entries(model)
     if model.functions:
         from onnx.inliner import inline_local_functions
 
@@ -124,7 +143,7 @@ def _checked(model: Any, path: Path, sizes: Sizes) -> Opened:
             inputs.append(_input(value, path, sizes))
     if not inputs:
         raise InputError(f"{path}: the graph has no inputs, so there are no samples")
-    return Opened(model.graph, opset, tuple(inputs))
+    return Opened(model.graph, opset, tuple(inputs), most)
 
 
 def _input(value: Any, path: Path, sizes: Sizes) -> Input:

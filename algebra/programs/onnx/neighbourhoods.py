@@ -96,20 +96,22 @@ def windows(
         count = (-(-slack // strides[k]) if rounding else slack // strides[k]) + 1
         if rounding and (count - 1) * strides[k] >= sizes[k] + pads[k]:
             count -= 1
+        call.build.room(count * own.kernel[k])
         at = np.arange(count)[None] * strides[k] - pads[k]
         line = at + np.arange(own.kernel[k])[:, None] * own.dilations[k]
         inside.append(line < sizes[k] + pads[k + rank])
         lines.append(np.where((line >= 0) & (line < sizes[k]), line, -1))
-    return _joined(lines, inside, sizes)
+    return _joined(call, lines, inside, sizes)
 
 
 def _joined(
-    lines: Sequence[np.ndarray], inside: Sequence[np.ndarray], sizes: Sequence[int]
+    call: Call, lines: Sequence[np.ndarray], inside: Sequence[np.ndarray], sizes: Sequence[int]
 ) -> Windows:
     """The windows over several axes from those of each."""
     places = np.zeros((1, 1), np.int64)
     within = np.ones((1, 1), bool)
     for line, there, size in zip(lines, inside, sizes, strict=True):
+        call.build.room(places.size * line.size)
         left, right = places[:, None, :, None], line[None, :, None, :]
         joined = np.where((left < 0) | (right < 0), -1, left * size + right)
         rows, columns = places.shape[0] * line.shape[0], places.shape[1] * line.shape[1]
@@ -144,17 +146,19 @@ def _transposed_windows(call: Call, sizes: Sequence[int], kernel: Sequence[int])
             count = whole - before - after
         if count < 1:
             raise InputError(f"an axis of {sizes[k]} becomes one of {count}")
+        call.build.room(count * own.kernel[k])
         at = np.arange(count)[None] + before
         steps = at - np.arange(own.kernel[k])[:, None] * own.dilations[k]
         line = np.where(steps % own.strides[k] == 0, steps // own.strides[k], -1)
         lines.append(np.where((line >= 0) & (line < sizes[k]), line, -1))
         inside.append(np.ones_like(line, bool))
-    return _joined(lines, inside, sizes)
+    return _joined(call, lines, inside, sizes)
 
 
 def _patches(call: Call, item: Item, found: Windows) -> np.ndarray:
     """Places in one sample: (n, channels, kernel, positions)."""
     n, channels = item.shape[:2]
+    call.build.room(n * channels * found.places.size)
     inner = math.prod(item.shape[2:])
     starts = np.arange(n * channels, dtype=np.int64).reshape(n, channels, 1, 1) * inner
     return np.where(found.places[None, None] < 0, -1, starts + found.places)

@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line
+from algebra.errors import ErrorsAt, InputError, one_line
 from algebra.programs.onnx.batches import Batch, Input, Sizes, batch_of
+from algebra.programs.onnx.bounds import MOST_CONSTANT, check_constant
 from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
 from algebra.programs.onnx.model import (
@@ -25,6 +26,7 @@ from algebra.programs.onnx.model import (
     attributes,
     need_onnx,
     open_model,
+    reading,
     tensor_array,
 )
 from algebra.programs.onnx.neighbourhoods import NEIGHBOURHOODS
@@ -50,8 +52,6 @@ _RANDOM = (
     "RandomUniformLike",
 )  # fmt: skip
 STANDARD = ("", "ai.onnx")
-# Largest number of entries of a computed constant.
-_LARGEST_CONSTANT = 1 << 26
 _BINARY32, _BINARY64 = 1, 11
 _BOOLEAN = 9
 _WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
@@ -104,7 +104,8 @@ def read_onnx(
     batch = batch_of(path, sampled, sizes)
 
     def run(batch: Batch) -> Read:
-        return _Reader(opened, path, constants, sizes, batch, data is None).run(output)
+        with reading(path):
+            return _Reader(opened, path, constants, sizes, batch, data is None).run(output)
 
     try:
         return run(batch)
@@ -118,8 +119,6 @@ def read_onnx(
         raise InputError(
             f"{error}; as the graph of one sample it can be read: `sizes` samples=1 says so"
         ) from None
-    except MemoryError:
-        raise InputError(f"{path}: it is too large for the memory of this machine") from None
 
 
 def _is_read(run: Callable[[Batch], Read]) -> bool:
@@ -145,13 +144,15 @@ class _Reader:
 
     def run(self, output: str) -> Read:
         graph = self.opened.graph
+        self.build = Builder(self.opened.most)
         self.moves = Moves(self.build, self.batch.count)
         self.weights = Weights(self.moves)
         for given in self.opened.inputs:
             if not given.sizes and given.name in self.sizes:
                 self.known[given.name] = np.array(self.sizes[given.name], np.int64)
             else:
-                self.known[given.name] = self._input(given)
+                with ErrorsAt(f"{self.path}: the input `{one_line(given.name)}`"):
+                    self.known[given.name] = self._input(given)
         self._tensors(graph)
         self._nodes(graph.node)
         names = [value.name for value in graph.output]
@@ -183,8 +184,8 @@ class _Reader:
         if given.type not in (_BINARY32, _BINARY64):
             what = _TYPES.get(given.type, f"type {given.type}")
             raise InputError(
-                f"{self.path}: the input `{one_line(given.name)}` holds {what} numbers; float32 "
-                "and float64 are read, Booleans, and whole numbers that choose rows of a table"
+                f"it holds {what} numbers; float32 and float64 are read, Booleans, and whole "
+                "numbers that choose rows of a table"
             )
         block = self.build.sample(given.name, own)
         if place is None:
@@ -229,8 +230,11 @@ class _Reader:
                 if str(error).startswith(str(self.path)):
                     raise
                 raise InputError(f"{where}: {error}") from None
-            except (KeyError, IndexError, ValueError, TypeError, AttributeError) as error:
-                text = one_line(error)
+            except MemoryError:
+                raise
+            except Exception as error:
+                # A node with other inputs or attributes than its operator has.
+                text = one_line(error) or type(error).__name__
                 raise InputError(f"{where}: cannot be read; is the model valid? ({text})") from None
             self.known.update(
                 {name: value for name, value in zip(node.output, found, strict=False) if name}
@@ -292,13 +296,14 @@ class _Reader:
         largest = 0
         if node.op_type in ("Expand", "Tile", "Range"):
             largest = max((abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0)
-        if largest > _LARGEST_CONSTANT:
+        if largest > MOST_CONSTANT:
             raise InputError("it makes a constant that is too large")
         if largest >= self.moves.batch > 1:
             if node.op_type != "Expand":
                 raise InputError("it makes an axis of the size of the batch")
             shape = [int(v) for v in inputs[1]]
             return [self.moves.expanded(self.moves.constant(inputs[0]), shape)]  # type: ignore[list-item]
+        check_constant(node.op_type, inputs, attributes(node))
         opset = onnx.helper.make_opsetid("", self.opened.opset)
         given = dict(zip([name for name in node.input if name], inputs, strict=True))
         graph = onnx.helper.make_graph(
@@ -310,11 +315,11 @@ class _Reader:
         )  # fmt: skip
         model = onnx.helper.make_model(graph, opset_imports=[opset])
         try:
-            found = ReferenceEvaluator(model).run(None, given)
+            # Infinities and no-numbers are constants as others.
+            with np.errstate(all="ignore"):
+                found = ReferenceEvaluator(model).run(None, given)
         except Exception as error:
             raise InputError(f"its constant cannot be computed ({one_line(error)})") from None
-        if sum(np.size(value) for value in found) > _LARGEST_CONSTANT:
-            raise InputError("it makes a constant that is too large")
         values = iter(found)
         return [np.asarray(next(values)) if name else np.zeros(0) for name in node.output]
 

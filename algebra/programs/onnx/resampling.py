@@ -125,6 +125,7 @@ def _along(call: Call, item: Item, axis: int, rows: Sequence[dict[int, Fraction]
     return Item(made, item.batch)
 
 
+_FRACTION = 16
 # An axis of the graph, its new length and its scale.
 Lengths = Sequence[tuple[int, int, Fraction]]
 
@@ -138,6 +139,8 @@ def _resized(call: Call, item: Item, lengths: Lengths, rule: _Rule) -> Item:
             continue
         size = item.shape[axis]
         if length != size or scale != 1:
+            # Factors are fractions, which take more than an entry each.
+            call.build.room(_FRACTION * length * max(size, math.prod(item.shape) // max(1, size)))
             item = _along(call, item, axis, rule.rows(size, length, scale))
     return item
 

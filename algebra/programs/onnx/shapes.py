@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.programs.onnx.bounds import MOST_CONSTANT
 from algebra.programs.onnx.scope import Call, Operator
-from algebra.programs.onnx.values import Item, Tokens, letters_of
+from algebra.programs.onnx.values import MOST_AXES, Item, Tokens, letters_of
 from algebra.programs.onnx.weights import Parameter
 
 
@@ -36,6 +37,7 @@ def _one_hot(call: Call) -> Item:
     if values != [0.0, 1.0] or call.option("axis", -1) not in (-1, len(which.shape)):
         raise InputError("only 0 and 1 along a last axis are read")
     size = int(call.array(1, "the depth").item())
+    call.build.room(size * size)
     unit = call.constant(np.eye(size, dtype=np.int64))
     return call.tokens(which, unit)
 
@@ -92,6 +94,7 @@ def _concat(call: Call) -> Item:
     if len(batches) > 1 or batches == {axis}:
         raise InputError("it puts samples of a batch together")
     batch = batches.pop() if batches else None
+    call.build.room(sum(math.prod(item.shape) for item in items))
     tables, start, absent = [], 0, []
     for item in items:
         own = list(item.shape)
@@ -116,6 +119,8 @@ def _split(call: Call) -> tuple[Item, ...]:
     sizes = call.listed(1, "split", "the sizes")
     if sizes is None:
         parts = call.option("num_outputs", call.outputs)
+        if not 1 <= parts <= max(call.outputs, item.shape[axis]):
+            raise InputError(f"an axis of {item.shape[axis]} is split into {shown(parts)} parts")
         each = -(-item.shape[axis] // parts)
         sizes = [min(each, item.shape[axis] - each * k) for k in range(parts)]
     if sum(sizes) != item.shape[axis] or min(sizes, default=0) < 0:
@@ -159,6 +164,7 @@ def _gather(call: Call) -> Item:
     batch = item.batch
     if batch is not None and batch > axis:
         batch += where.ndim - 1
+    call.build.room(where.size * math.prod(item.shape) // max(1, size))
     return call.move(item, np.take(call.places(item), where, axis=axis), batch)
 
 
@@ -174,6 +180,8 @@ def _filled(call: Call) -> Item | np.ndarray:
     number = np.zeros((), np.float32) if value is None else numpy_helper.to_array(value).ravel()[0]
     if call.batch > 1 and any(size and size % call.batch == 0 for size in shape):
         return call.expanded(call.constant(np.asarray(number)), shape)
+    if any(size < 0 for size in shape) or math.prod(shape) > MOST_CONSTANT:
+        raise InputError(f"a constant of the shape {shown(tuple(shape))} is too large")
     return np.full(shape, number)
 
 
@@ -185,6 +193,9 @@ def _tile(call: Call) -> Item:
     for k, count in enumerate(times):
         if call.batch > 1 and count % call.batch == 0 and count and item.shape[k] == 1:
             batch, times[k] = k, count // call.batch
+    if len(times) > MOST_AXES or any(count < 0 for count in times):
+        raise InputError(f"the repeats {shown(times)} are none")
+    call.build.room(math.prod(item.shape) * math.prod(times))
     return call.move(item, np.tile(call.places(item), times), batch)
 
 
@@ -212,6 +223,7 @@ def _pad(call: Call) -> Item:
     cut = tuple(slice(max(0, -a), size - max(0, -b)) for (a, b), size in
                 zip(widths, item.shape, strict=True))  # fmt: skip
     grown = [(max(0, a), max(0, b)) for a, b in widths]
+    call.build.room(math.prod(size + a + b for (a, b), size in zip(grown, item.shape, strict=True)))
     if mode != "constant":
         return call.move(item, np.pad(places[cut], grown, mode=mode), item.batch)  # type: ignore[call-overload]
     table = np.pad(places[cut], grown, constant_values=-1)

@@ -24,6 +24,8 @@ from algebra.programs.program import Builder, Shape, Value
 
 # The size of a batch axis without a given number.
 BATCH = 1_000_003
+# Axes of a value: contractions have a letter for each.
+MOST_AXES = 16
 # In a sum, these constants and smaller ones mean "leave out" (masks of attention).
 MASKED = -10_000
 
@@ -179,6 +181,9 @@ class Moves:
 
     def move(self, item: Item, places: np.ndarray, batch: int | None) -> Item:
         """Entries in another arrangement, −1 for 0."""
+        self.build.room(places.size)
+        if places.ndim > MOST_AXES:
+            raise InputError(f"a value of {places.ndim} axes; up to {MOST_AXES} are read")
         absent = None
         if item.absent is not None:
             absent = np.append(item.absent.ravel(), False)[places]
@@ -223,6 +228,7 @@ class Moves:
                 )
         try:
             shape = np.broadcast_shapes(*(item.shape for item in lifted))
+            self.build.room(math.prod(shape))
         except ValueError:
             shapes = " and ".join(str(self.shape(item)) for item in items)
             raise InputError(f"the shapes {shapes} do not fit") from None
@@ -287,6 +293,7 @@ class Moves:
             raise InputError(f"the shape {self.shape(item)} cannot become {tuple(shape)}")
         try:
             full = np.broadcast_shapes(lifted.shape, tuple(own))
+            self.build.room(math.prod(full))
             return self.move(lifted, np.broadcast_to(self.places(lifted), full), batch)
         except ValueError:
             message = f"the shape {self.shape(item)} cannot become {tuple(shape)}"

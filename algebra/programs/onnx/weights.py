@@ -132,7 +132,10 @@ class Weights:
                 small = Fraction(epsilon)
                 sums = table.astype(object) * small.denominator + small.numerator * below
                 self.squares[parameter.name] = sums, below * small.denominator
-                array = 1 / np.sqrt(array.astype(np.float64) + epsilon)
+                shifted = array.astype(np.float64) + epsilon
+                if not (shifted > 0).all():
+                    raise InputError(f"`{one_line(parameter.name)}` is a variance below 0")
+                array = 1 / np.sqrt(shifted)
             self.buffers.add(parameter.name)
         if parameter.name not in self.values:
             self.values[parameter.name] = over_denominator(array, f"`{one_line(parameter.name)}`")

@@ -15,11 +15,14 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.programs.onnx.model import MOST_NODES
+from algebra.linalg.rational import exact_number
+from algebra.programs.onnx.bounds import MOST_NODES
 from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder, Node, Value
 
 FORMAT, VERSION = "matchprob-program", 1
+# Entries of all values together; exponents.
+MOST_ENTRIES, MOST_EXPONENT = 1 << 25, 1_000
 _START = b'{"format": "matchprob-program"'
 
 
@@ -77,7 +80,7 @@ def read_program(content: bytes) -> Read:
             raise InputError(
                 f"a program of {len(data['nodes'])} nodes; up to {MOST_NODES} are read"
             )
-        build, made = Builder(), list[Value]()
+        build, made = Builder(MOST_ENTRIES), list[Value]()
         for node in data["nodes"]:
             made.append(_built(build, node, [made[_whole(k, len(made))] for k in
                                              node.get("inputs", ())]))  # fmt: skip
@@ -108,7 +111,7 @@ def _array(node: dict[str, Any], key: str) -> np.ndarray:
 
 
 def _built(build: Builder, node: dict[str, Any], inputs: list[Value]) -> Value:
-    number = Fraction(node["number"]) if "number" in node else Fraction(0)
+    number = exact_number(str(node["number"])) if "number" in node else Fraction(0)
     match node["op"]:
         case "block":
             make = build.sample if node["sample"] is True else build.weight
@@ -126,7 +129,7 @@ def _built(build: Builder, node: dict[str, Any], inputs: list[Value]) -> Value:
         case "index":
             return build.index(_array(node, "where"), *inputs)
         case "power":
-            return build.power(inputs[0], int(number))
+            return build.power(inputs[0], _whole(int(number), MOST_EXPONENT))
         case "invert":
             return build.invert(inputs[0])
         case "root":

@@ -74,6 +74,17 @@ def test_wrong_tokens_hosts_and_origins_are_refused(served, path, headers, statu
     assert "allocator" not in text
 
 
+@pytest.mark.parametrize("target", ["*", "", "x", "//", "http:", "?", "/\u00e9"])
+@pytest.mark.parametrize("method", ["GET", "OPTIONS", "POST"])
+def test_targets_that_are_no_paths_are_refused(served, method, target):
+    """A request line such as `GET *` is refused for its token, and is no error of the server."""
+    with socket.create_connection(("127.0.0.1", served.port), timeout=20) as raw:
+        host = f"127.0.0.1:{served.port}"
+        raw.sendall(f"{method} {target} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        status = raw.recv(1 << 12).decode().split()[1]
+    assert status in ("400", "403", "404")
+
+
 def test_messages_are_checked(served):
     """A message needs the origin, JSON and the name of a tab, and has a maximal length."""
     path = f"/{served.token}/message?tab=abcdefgh1"
