@@ -270,7 +270,8 @@ class Builder:
         if self._most is None:
             return
         check_time()
-        if self._entries + entries > self._most:
+        # While it is made, a value is there twice.
+        if self._entries + 2 * entries > self._most:
             raise InputError(
                 f"{shown(entries)} entries, and {self._entries:,} of the values before, are more "
                 f"than the {self._most:,} that a file of this length may have"
