@@ -126,7 +126,7 @@ def test_a_truncated_file_is_no_model(folder, complaint):
     """A truncated file is refused."""
     path = folder / "short.onnx"
     path.write_bytes((folder / "mlp_tanh.onnx").read_bytes()[:200])
-    assert "is it whole?" in complaint("certify", path, "--m", 4, "--learn", "*")
+    assert "is it whole and valid?" in complaint("certify", path, "--m", 4, "--learn", "*")
 
 
 def test_options_of_models_are_refused_for_problem_files(complaint):

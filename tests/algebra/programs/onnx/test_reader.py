@@ -71,7 +71,7 @@ def test_what_is_refused_in_one_line(tmp_path):
     whole = save("convnet", tmp_path)
     short = tmp_path / "short.onnx"
     short.write_bytes(whole.read_bytes()[:999])
-    assert "is it whole?" in refused(short)
+    assert "is it whole and valid?" in refused(short)
     assert "No such file" in refused(tmp_path / "none.onnx")
     empty = tmp_path / "empty.onnx"
     empty.write_bytes(b"")
