@@ -118,8 +118,8 @@ def test_mixed_samples_are_refused(mix, tmp_path):
 
 def test_many_nodes_are_refused(tmp_path, monkeypatch):
     """A graph beyond the limit is refused before its nodes are read."""
-    monkeypatch.setattr("algebra.programs.onnx.model.MOST_NODES", 3)
-    assert "graphs of up to 3 are read" in refused(save("mlp_tanh", tmp_path))
+    monkeypatch.setattr("algebra.programs.onnx.bounds.MOST_NODES", 3)
+    assert "more than 3 nodes" in refused(save("mlp_tanh", tmp_path))
 
 
 def test_without_the_package(monkeypatch, tmp_path):
