@@ -112,7 +112,8 @@ def test_calls_of_libraries_end_with_the_time_limit():
 # Files that other places may open, with the reason.
 OPENED = {
     "algebra/files/opening.py": "the place",
-    "algebra/ranks/size.py": "limits that the system states in files of its own",
+    "algebra/installing.py": "what the installer wrote about this package",
+    "algebra/memory_limits.py": "limits that the system states in files of its own",
     "algebra/polynomials/msolve/process.py": "the answer of a program that was started here",
     "numeric/kernels.py": "sources and machine code of the project",
     "numeric/studies/store.py": "the name of a process; the first bytes of a store",
