@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -23,11 +24,12 @@ from algebra.networks.base import NotKnown
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.problems.instance_files import GivenNumbers
+from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
 
-_PARTS = ("weights", "teacher", "inputs", "allocation")
+_PARTS = ("weights", "teacher", "inputs", "allocation", "labels")
 
 
 @dataclass(frozen=True)
@@ -49,6 +51,9 @@ class Instance:
         The teacher's weights.
     X : ndarray
         Samples, of shape ``problem.network.input_shape``.
+    drawn_labels : ndarray or None
+        Arbitrary labels, exact as doubles; None if the teacher gives the labels.  The teacher is
+        then drawn too, and has no meaning.
     """
 
     problem: Problem
@@ -58,10 +63,13 @@ class Instance:
     weights: Mapping[str, np.ndarray]
     teacher: Mapping[str, np.ndarray]
     X: np.ndarray
+    drawn_labels: np.ndarray | None = field(default=None, kw_only=True)
 
     @cached_property
     def labels(self) -> np.ndarray:
-        """The teacher's labels Y (d×m), in double precision."""
+        """The labels Y (d×m), in double precision."""
+        if self.drawn_labels is not None:
+            return self.drawn_labels
         return np.asarray(self.problem.network.teach(self.teacher, self.X))
 
     @cached_property
@@ -72,8 +80,9 @@ class Instance:
     @cached_property
     def spread(self) -> np.ndarray:
         """Standard deviations (r,) of the learnable weights in the student's distribution."""
-        shapes = self.problem.network.shapes
-        return np.array([shapes[name][1] ** -0.5 for name, _, _ in self.allocation.cells])
+        shapes, laws = self.problem.network.shapes, self.problem.distribution
+        factors = {name: factor_of(laws, name) * shape[1] ** -0.5 for name, shape in shapes.items()}
+        return np.array([factors[name] for name, _, _ in self.allocation.cells])
 
     @cached_property
     def exact(self) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:
@@ -101,10 +110,14 @@ class Instance:
         if network.equations_are == "analytic":
             raise NotKnown(network, "labels in rational numbers", "its activation is no polynomial")
         X = to_rational(X)
+        drawn = self.drawn_labels
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}
         weights = {name: to_rational(value) for name, value in self.weights.items()}
         for (name, i, j), value in self.problem.values.pinned(self.allocation.cells).items():
             weights[name][i, j] = fmpq(value.numerator, value.denominator)
+        if drawn is not None:
+            assert samples is None
+            return weights, X, to_rational(drawn)
         return weights, X, network.teach(teacher, X)
 
     @property
@@ -116,6 +129,8 @@ class Instance:
         all samples are needed: there are few, the network is not linear, or the first samples
         contain no basis.
         """
+        if self.drawn_labels is not None:
+            return None
         network = self.problem.network
         enough = network.determining_samples
         if enough == network.m or enough != network.input_shape[0]:
@@ -126,7 +141,7 @@ class Instance:
     @property
     def known_teacher(self) -> Mapping[str, np.ndarray] | None:
         """The teacher's weights, exact; None if labels are given without a teacher."""
-        return self.teacher
+        return None if self.drawn_labels is not None else self.teacher
 
     @cached_property
     def box(self) -> dict[Cell, Interval]:
@@ -266,6 +281,7 @@ def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
         weights=reduction.weights(instance.weights, 1.0),
         teacher=reduction.teacher(instance.teacher, 1.0),
         X=reduction.samples(instance.X, 1.0),
+        drawn_labels=instance.drawn_labels,
         original=instance,
         reduction=reduction,
     )
@@ -297,10 +313,11 @@ def stream(seed: int, index: int, part: str) -> np.random.Generator:
 def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     """Instance number `index` of a seed.
 
-    Every matrix has variance 1 / (number of its columns), the samples variance 1, with the
-    distributions of ``problem.distribution``; cells outside the support are 0.  Weights with a sign
-    are these draws with that sign.  Measured weights of the student are the nearest doubles, or,
-    with jitter, drawn around them.  Leaks that are weights are logistic functions of such draws.
+    Every matrix has variance g² / (number of its columns), g its factor in
+    ``problem.distribution`` (1 by default), samples and arbitrary labels have variance 1; cells
+    outside the support are 0.  Weights with a sign are these draws with that sign.  Measured
+    weights of the student are the nearest doubles, or, with jitter, drawn around them.  Leaks that
+    are weights are logistic functions of such draws.
 
     Parameters
     ----------
@@ -322,7 +339,10 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
         rng = stream(seed, index, part)
         shapes = network.shapes if part == "weights" else network.teacher_shapes
         standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
-        drawn = {name: value / np.sqrt(value.shape[1]) for name, value in standard.items()}
+        drawn = {
+            name: factor_of(laws, name) * value / np.sqrt(value.shape[1])
+            for name, value in standard.items()
+        }
         if part == "weights" and problem.values:
             drawn = with_measured(problem.values, drawn, standard)
         drawn = laws.oriented(drawn)
@@ -342,6 +362,11 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
         weights=matrices("weights", laws.weights),
         teacher=matrices("teacher", laws.teacher),
         X=draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
+        drawn_labels=draw_entries(
+            stream(seed, index, "labels"), laws.labels, (network.d, network.columns)
+        )
+        if laws.has_arbitrary_labels
+        else None,
     )
 
 
@@ -371,6 +396,11 @@ def with_measured(
         spread = nearest_double(values.jitter) * (number if values.relative else 1.0)
         out[name][i, j] = number + spread * standard[name][i, j] if spread else number
     return out
+
+
+def factor_of(laws: Distribution, name: str) -> float:
+    """The factor of a matrix's standard deviation, as a double."""
+    return nearest_double((laws.scale or {}).get(name, Fraction(1)))
 
 
 def draw_entries(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:

@@ -27,6 +27,7 @@ FORMAT, VERSION = "matchprob-certificate", 1
 MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED = VERDICTS
 
 NEAR = "MP > 0: near a teacher that is itself a student, matches exist."
+NEAR_LABELS = "MP > 0: the labels of the students, for given fixed weights, contain an open set."
 OPEN_VALUE = "the value of MP: no formula is known, so it has to be estimated"
 # Of networks whose units may be inactive.
 SILENT = "MP > 0: with positive probability all units of teacher and student are silent."
@@ -265,9 +266,9 @@ def _explained(found: Certificate) -> Explanation:
     if found.verdict == INTERMEDIATE:
         repair = step("repair", "the fewest moves that make MP = 1", goal="maximal")
         more = (repair,) if is_plain and found.generic_root_count is not None else ()
-        return Explanation((*reached, NEAR, found.why), OPEN_VALUE, "", (estimate, *more))
+        return Explanation((*reached, near(found), found.why), OPEN_VALUE, "", (estimate, *more))
     assert found.verdict == UNDECIDED
-    known = [*reached, f"So {NEAR}"]
+    known = [*reached, f"So {near(found)}"]
     if "regular_minor" in found.evidence:
         return Explanation(
             tuple(known),
@@ -344,6 +345,11 @@ def reaches(found: Certificate) -> str:
     )
 
 
+def near(found: Certificate) -> str:
+    """Why MP > 0 if the ranks are equal."""
+    return NEAR if found.problem.has_plain_labels else NEAR_LABELS
+
+
 def too_few(found: Certificate) -> str:
     """Why MP < 1 if a match often needs more than the learnable weights reach."""
     return (
@@ -354,7 +360,7 @@ def too_few(found: Certificate) -> str:
 
 def minimal(found: Certificate, is_plain: bool) -> Explanation:
     """Why MP = 0, and what to try if the problem is one of cells (`is_plain`)."""
-    lacking = found.equations - found.rank
+    lacking, plain = found.equations - found.rank, found.problem.has_plain_labels
     weights = f"the {found.learnable} learnable weights change"
     if found.learnable == 1:
         weights = "the one learnable weight changes"
@@ -362,7 +368,8 @@ def minimal(found: Certificate, is_plain: bool) -> Explanation:
         f"MP = 0: a match has to satisfy "
         f"{plural(found.equations, f'{found.equations} independent equation')}, and {weights} the "
         f"outputs in {plural(found.rank, f'{found.rank} independent direction')} only, {lacking} "
-        "too few: the labels of almost every teacher are out of reach."
+        f"too few: {'the labels of almost every teacher' if plain else 'almost all labels'} are "
+        "out of reach."
     ]
     if found.learnable < found.equations:
         least = found.equations - found.learnable

@@ -48,7 +48,7 @@ def certified(
         Whether structural zeros without a path make every label 0; then nothing else is decided.
     """
     start = time.monotonic()
-    if can_vanish and labels_vanish(problem.network, problem.support):
+    if can_vanish and problem.has_plain_labels and labels_vanish(problem.network, problem.support):
         found = vanishing_certificate(problem, effort.seed)
     else:
         found = decide()
@@ -65,10 +65,10 @@ class OnRanks:
         self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
     ) -> None:
         self.problem, self.effort, self.whole, self.own = problem, effort, whole, own
-        self.evidence: dict[str, Any] = {
-            "network_rank": rank_evidence(problem, whole),
-            "allocation_rank": rank_evidence(problem, own, problem.student()),
-        }
+        self.evidence: dict[str, Any] = {}
+        if problem.has_plain_labels:
+            self.evidence["network_rank"] = rank_evidence(problem, whole)
+        self.evidence["allocation_rank"] = rank_evidence(problem, own, problem.student())
         self.certainty: CountCertainty | None = None
         self.notes: list[str] = []
 
@@ -112,7 +112,9 @@ class OnRanks:
 
     def if_everything_learns(self) -> Certificate | None:
         """The certificate "maximal" if every weight that exists learns, else None."""
-        if not everything_learns(self.problem.allocation, self.problem.support):
+        if not self.problem.has_plain_labels or not everything_learns(
+            self.problem.allocation, self.problem.support
+        ):
             return None
         self.evidence["everything_learns"] = True
         why = "MP = 1: every weight learns, so the teacher itself is a student."

@@ -79,12 +79,16 @@ class EvidenceOnRanks(Record):
         }
 
     def check(self, place: str, context: Context) -> None:
-        """There are ranks unless all labels are 0."""
-        for name in ("network_rank", "allocation_rank"):
-            if (getattr(self, name) is None) != bool(self.labels_vanish):
-                text = (
-                    "does not belong here: all labels are 0" if self.labels_vanish else "is missing"
-                )
+        """There are ranks unless all labels are 0; the network's only if its labels are meant."""
+        problem: Problem = context["problem"]
+        why_none = {"network_rank": "", "allocation_rank": ""}
+        if not problem.has_plain_labels:
+            why_none["network_rank"] = "labels are arbitrary"
+        if self.labels_vanish:
+            why_none = dict.fromkeys(why_none, "all labels are 0")
+        for name, why in why_none.items():
+            if (getattr(self, name) is None) != bool(why):
+                text = f"does not belong here: {why}" if why else "is missing"
                 raise CheckFailed(f"{place}.{name}", text)
 
 
@@ -194,6 +198,12 @@ class RankChecker:
     def _network_rank(self) -> str:
         """ρ is the generic rank of J: at least ρ at a point; at most by counting or by odds."""
         network, claimed = self.problem.network, self.claim.equations
+        if not self.problem.has_plain_labels:
+            if claimed != network.outputs:
+                text = f"says {claimed}, but there are {network.outputs} arbitrary labels"
+                raise CheckFailed("equations", text)
+            self.say("equations", PROVED, f"{claimed} arbitrary labels")
+            return PROVED
         evidence = self.evidence.network_rank
         assert evidence is not None
         cells = all_cells(network, self.problem.support)
@@ -229,7 +239,8 @@ class RankChecker:
         if claim.rank > claim.equations:
             text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
             raise CheckFailed("rank", text)
-        met = claim.rank == min(size, claim.equations)
+        most = self.problem.network.label_dimension_bound
+        met = claim.rank == min(size, claim.equations, most)
         self._upper_bound(evidence, met)
         if met:
             return PROVED
@@ -311,7 +322,7 @@ class RankChecker:
         if size < claim.equations:
             status, text = PROVED, f"{what}, {claim.equations} independent equations: MP = 0"
         self.say("verdict", status, text)
-        self._error_bound(size < claim.equations)
+        self._error_bound(status == PROVED)
         return status
 
     def _only_numbers(self) -> str:

@@ -64,6 +64,8 @@ def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, s
     ------
     CheckFailed
     """
+    if not problem.has_plain_labels:
+        raise CheckFailed("evidence.labels_vanish", "the labels are no teacher's: they are not 0")
     if verdict != MAXIMAL or equations != 0 or rank != 0:
         raise CheckFailed("verdict", "labels that are always 0 make every student match")
     place = "evidence.labels_vanish"

@@ -28,6 +28,7 @@ from algebra.networks.normalization import NormNet
 from algebra.networks.program import ProgramNetwork
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
 from algebra.systems.forms import unknown_form
 from algebra.time_limits import Limits, OutOfTime, limited, within
@@ -248,8 +249,19 @@ def certify(
         return replace(_certify(problem, effort), limits=effort.limits)
 
 
+# Families whose arguments are about generic labels: see `algebra.families.arbitrary_labels`.
+_GENERIC = ("linear", "activations")
+
+
 def _certify(problem: Problem, effort: Effort) -> Certificate:
-    if problem.updates:
+    updated = bool(problem.updates)
+    if not problem.has_plain_labels and (
+        updated or family_of(problem.network).name not in _GENERIC
+    ):
+        from algebra.families.arbitrary_labels import certify_by_number
+
+        return certify_by_number(problem, effort)
+    if updated:
         # Problems in which matrices learn by updates, for all networks.  An equivalent problem of
         # cells is certified by `_certify`.
         from algebra.families.updates.certify import certify_updates
@@ -269,7 +281,14 @@ def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
     network = read_form(NetworkInFile, claimed.get("network"), "problem.network")
     learnable = claimed.get("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()
-    if any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values):
+    updated = any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values)
+    laws = claimed.get("distribution")
+    arbitrary = isinstance(laws, Mapping) and laws.get("labels", TEACHER) != TEACHER
+    if arbitrary and (updated or family_of(network).name not in _GENERIC):
+        from algebra.families.arbitrary_labels import verify_by_number
+
+        return verify_by_number(data)
+    if updated:
         from algebra.families.updates.verify import verify_updates
 
         return verify_updates(data, effort, _verify)
@@ -324,12 +343,12 @@ def papers_say(problem: Problem) -> dict[str, str]:
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation.
+        With a fixed allocation.  The theorems are about a teacher's labels.
     """
     from algebra.problems.reduction import lowered
     from algebra.questions.theorems.statements import what_theorems_say
 
-    if problem.updates:
+    if problem.updates or not problem.has_plain_labels:
         return {}
     own = family_of(problem.network).own_theorems(problem)
     reduction = None if own else lowered(problem)

@@ -252,6 +252,11 @@ class Problem:
         ------
         InputError
         """
+        if not self.has_plain_labels:
+            raise InputError(
+                f"{verb} is about the labels of a teacher of the same network: remove `labels` "
+                "from [distribution], or use certify, count, estimate, compare, profile or train"
+            )
         if self.values.pinned(()):
             raise InputError(
                 f"{verb} is about generic weights, and [values] without jitter makes weights exact "
@@ -269,6 +274,11 @@ class Problem:
     def is_restricted(self) -> bool:
         """Whether some weights are structural zeros, of a given sign or measured."""
         return bool(self.support or self.distribution.signs or self.values)
+
+    @property
+    def has_plain_labels(self) -> bool:
+        """Whether the labels are those of a teacher of the same network."""
+        return not self.distribution.has_arbitrary_labels
 
     @property
     def is_random(self) -> bool:

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -94,7 +94,9 @@ class Lowered(Reduction):
         if not original.is_random:
             allocation = self.allocation(original.allocation)
             masks = {name: allocation.masks[name] for name in allocation.matrices}
-        network, laws = self.lowering.network, original.distribution
+        network = self.lowering.network
+        # Instances are drawn for the original network, whose matrices may have other names.
+        laws = replace(original.distribution, scale=None)
         return Problem(network, masks, support=self._support(), distribution=laws)
 
     @property

@@ -99,6 +99,10 @@ def make_target(
     if chosen is None:
         chosen = of.independent_samples(instance.X)
     X, nothing = instance.X[:, chosen], np.zeros(of.label_shape)
+    if instance.drawn_labels is not None:
+        Y = of.label_columns(instance.drawn_labels, chosen)
+        exact = of.raw(instance.weights, X, Y).astype(complex)
+        return Target(exact, of.constant_radii.copy())
     middle = of.raw(instance.weights, X, nothing)
     # The labels of the teacher, enclosed.
     teacher = of.raw(instance.teacher, X, nothing, keep_cells=True)
@@ -109,10 +113,10 @@ def make_target(
     x.rad[: of.size] = radius
     if not call(run_discs, x, table):
         raise ArithmeticError("the labels have no enclosure")
-    Y = slice(at, at + nothing.size)
+    labels = slice(at, at + nothing.size)
     middle = middle.astype(complex)
-    middle[of.y_at :] = x.mid[Y]
-    radius[of.y_at :] = x.rad[Y]
+    middle[of.y_at :] = x.mid[labels]
+    radius[of.y_at :] = x.rad[labels]
     return Target(middle, radius)
 
 

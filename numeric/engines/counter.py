@@ -118,6 +118,8 @@ class InstanceCounter:
         assert self._lowered is not None
         self.problem = self._lowered.problem
         network = self.problem.network
+        if not self.problem.has_plain_labels:
+            return engine
         self._labels = network_rank(*self._lowered.labels).rank
         whole = network_rank(network, self.problem.support).rank
         dependent = self._labels < network.d * network.independent_columns

@@ -223,6 +223,8 @@ def _from_teacher(chain: Chain, instance: Instance, parameters: np.ndarray) -> n
 
     The path is real; it may end early at a fold, which is not an error.
     """
+    if instance.known_teacher is None:
+        return None
     chosen = chain.independent_samples(instance.X)
     labels = chain.label_columns(instance.labels, chosen)
     first = chain.pack(instance.teacher, instance.X[:, chosen], labels)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 
 import numpy as np
 
@@ -88,6 +89,8 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
         Dimension of the labels' variety, if the teacher is not a network of the student's kind.
     """
     network, support = problem.network, problem.student(allocation)
+    if not problem.has_plain_labels:
+        return _arbitrary_plan(problem, allocation)
     student = network_rank(network, support)
     whole = student.rank
     if labels is not None and whole < labels:
@@ -97,11 +100,30 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
     found = allocation_rank(allocation, support, whole)
     own = found.rank
     if own < whole:
-        source = f"minimal: rank {own} of {whole}"
-        certainty = by_rank(found.error)
-        return Plan(allocation, whole, own, 0, source, certainty=certainty)
+        return _minimal_plan(allocation, whole, own, found.error)
+    return _full_plan(problem, allocation, whole)
+
+
+def _arbitrary_plan(problem: Problem, allocation: Allocation) -> Plan:
+    """The plan for arbitrary labels, which are as many equations."""
+    labels = problem.network.outputs
+    found = allocation_rank(allocation, problem.student(allocation), labels)
+    if found.rank < labels:
+        return _minimal_plan(allocation, labels, found.rank, found.error)
+    return _full_plan(problem, allocation, labels)
+
+
+def _minimal_plan(allocation: Allocation, whole: int, own: int, error: Fraction) -> Plan:
+    source = f"minimal: rank {own} of {whole}"
+    return Plan(allocation, whole, own, 0, source, certainty=by_rank(error))
+
+
+def _full_plan(problem: Problem, allocation: Allocation, whole: int) -> Plan:
+    """The plan of an allocation of full rank: itself, or a part of it with as many weights."""
+    own = whole
     if allocation.size == whole:
         return Plan(allocation, whole, own, None, "not counted")
+    network, support = problem.network, problem.student(allocation)
     cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
     if cells is None:
         return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")

@@ -113,6 +113,9 @@ class _ActivationCertifier(OnRanks):
             The part of the allocation that has full rank, or the allocation if it is minimal.
         """
         minimal = self.own.rank < self.whole.rank
+        if minimal and not self.problem.has_plain_labels:
+            # An upper bound of the allocation's rank is enough.
+            return True
         exact = self.network.ranks_are_exact(self.problem.support)
         polynomial = self.network.activation.is_polynomial
         if exact and (minimal or polynomial):

@@ -196,6 +196,9 @@ class FormalClaimChecker(RankChecker):
     def _everything(self) -> str:
         """If all existing weights learn, MP = 1."""
         self._error_bound(True)
+        if not self.problem.has_plain_labels:
+            text = "the labels are no teacher's, which might be a student"
+            raise CheckFailed(f"evidence.{EVERYTHING}", text)
         if not everything_learns(self.problem.allocation, self.problem.support):
             text = "a weight that exists does not learn"
             raise CheckFailed(f"evidence.{EVERYTHING}", text)

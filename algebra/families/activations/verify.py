@@ -109,6 +109,8 @@ def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
 def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
     """No path leads to an output from a nonzero value: every label is 0, for all weights."""
     place = "evidence.labels_vanish"
+    if not claim.problem.has_plain_labels:
+        raise CheckFailed(place, "the labels are no teacher's: they are not 0")
     if (claim.verdict, claim.equations, claim.rank) != (MAXIMAL, 0, 0):
         raise CheckFailed("verdict", "labels that are always 0 make every student match")
     if claim.prime or claim.error_bound or claim.generic_root_count is not None:
@@ -211,7 +213,7 @@ class _ActivationChecker(FormalClaimChecker):
             text = f"{exact}; so ranks with formal values are the generic ranks"
             self.say("rank", PROVED, text)
         if self.minor is None:
-            if not exact and claim.verdict != UNDECIDED:
+            if not exact and claim.verdict not in self._by_upper_bounds:
                 text = f"is missing: {self._only_bounds}"
                 raise CheckFailed("evidence.regular_minor", text)
             if not exact:
@@ -221,6 +223,11 @@ class _ActivationChecker(FormalClaimChecker):
             self.network, self.problem.allocation.cells, student, ", without a theorem on φ"
         )
         return known if exact else self._known_by_minor(known), attained
+
+    @property
+    def _by_upper_bounds(self) -> tuple[str, ...]:
+        """Verdicts for which an upper bound of rank J_A is enough."""
+        return (UNDECIDED,) if self.problem.has_plain_labels else (UNDECIDED, MINIMAL)
 
     @property
     def _only_bounds(self) -> str:

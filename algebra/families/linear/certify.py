@@ -20,11 +20,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
 
-from algebra.certificates.certificate import MINIMAL, Certificate
+from algebra.certificates.certificate import MAXIMAL, MINIMAL, Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.families.linear.arguments.order import ORDER, argument
@@ -78,6 +79,9 @@ def certify_linear(
             present = argument(attempt.argument)
             if not peers and present.why.keys() <= set(present.of_peers):
                 continue
+            if not problem.has_plain_labels and MAXIMAL in present.of_peers:
+                # It makes the teacher a student.
+                continue
             case.begin(attempt)
             # What needs no time may still be found after the limit.
             with suppress(OutOfTime):
@@ -90,9 +94,16 @@ def certify_linear(
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
-    """The generic ranks of the network's Jacobian and of the allocation's."""
+    """The dimension of the labels, and the generic rank of the allocation's Jacobian.
+
+    The first is the generic rank of the network's Jacobian; of arbitrary labels it is their number.
+    """
     allocation = problem.allocation
     with phase("generic ranks"):
+        if not problem.has_plain_labels:
+            most = problem.network.outputs
+            own = allocation_rank(allocation, problem.student(), most, seed)
+            return replace(own, rank=most, upper=most, error=Fraction(0)), own
         whole = network_rank(allocation.network, problem.support, seed)
         return whole, allocation_rank(allocation, problem.student(), whole.rank, seed)
 

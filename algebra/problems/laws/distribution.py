@@ -15,6 +15,29 @@ in the
   orthant.
 
 The learnable weights of a match may have any sign; ``[constraints] sign`` restricts them.
+
+With ``labels = "normal"`` no teacher labels the samples: the dm labels are independent standard
+normal numbers.
+
+**Theorem.** Let the labels f(c, X, w) be analytic in the fixed weights c, the samples X and the
+learnable weights w, and let c and X have densities that are positive on an open set.  Let ρ_A be
+the generic rank of the derivative by w.  With arbitrary labels MP = 0 if and only if ρ_A < dm.
+
+*Proof.* If ρ_A < dm, then for every (c, X) the labels of all students have measure 0 (Sard), and
+labels with a density are in such a set with probability 0.  If ρ_A = dm, f(c, X, ·) is a submersion
+at some w for almost all (c, X): it reaches an open set of labels, which has positive probability. ∎
+
+So if the network's own rank ρ is below dm (more samples than inputs, narrow layers), nothing
+matches.  If ρ = dm, the labels of a teacher of the network have a density, and then:
+
+* an argument for MP < 1 with a teacher's labels holds: it shows a set of (c, X, teacher) of
+  positive measure without a match, whose image in (c, X, Y) contains an open set, as a generic
+  teacher is a regular point;
+* an argument for MP = 1 holds if it is about generic labels (an odd number of complex solutions, a
+  linear system, a proper map), but not if it makes the teacher a student.
+
+``scale`` multiplies the standard deviation of a matrix, in student and teacher.  A positive factor
+changes no open support and no density that is positive, so it changes no verdict.
 """
 
 from __future__ import annotations
@@ -22,6 +45,7 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from numbers import Real
 from typing import Annotated, Any, Literal
@@ -29,7 +53,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import InputError, given_rows, one_line, shown
+from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
+from algebra.linalg.rational import exact_number
 from algebra.networks.base import Axis, Cell, Network, Support
 from algebra.problems.names import populations
 from algebra.problems.tables import EdgesFile, FileName
@@ -37,12 +62,17 @@ from algebra.problems.tables import EdgesFile, FileName
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
 PARTS = ("weights", "inputs", "teacher")
+# Where labels come from: a teacher, or independent standard normal numbers.
+LABELS = TEACHER, ARBITRARY = ("teacher", "normal")
 # Words and numbers for signs.
 SIGN_VALUES = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
 Signs = Mapping[str, np.ndarray]
+# Largest factor of a standard deviation.
+_LARGEST_FACTOR = Fraction(1_000_000)
 
 
 _Law = Keyword("enum", tuple(LAWS))
+_Factor = Annotated[Any, Keyword("type", ("number", "string"))]
 _Sign = Literal[1, -1, 0, "+", "-"]
 _UnitSigns = Annotated[list[_Sign], "a sign for each unit"]
 _Signs = _UnitSigns | FileName | dict[str, _UnitSigns | list[list[_Sign]] | FileName | EdgesFile]
@@ -56,6 +86,10 @@ class Distribution:
     ----------
     weights, inputs, teacher : str, optional
         Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
+    labels : {"teacher", "normal"}, optional
+        The teacher's labels, or arbitrary ones: independent standard normal numbers.
+    scale : mapping of str to number, optional
+        For a matrix the factor of its standard deviation, in student and teacher.
     signs : mapping or sequence, optional
         Signs of the weights of student and teacher, 1, −1 or 0 (free): for a population of units
         ("neurons", "layer1", "inputs") a sign for each unit, which is that of all weights it sends;
@@ -77,6 +111,14 @@ class Distribution:
     weights: Annotated[str, _Law, "law of the student's weights"] = "normal"
     inputs: Annotated[str, _Law, "law of the samples"] = "normal"
     teacher: Annotated[str, _Law, "law of the teacher's weights"] = "normal"
+    labels: Annotated[
+        str, Keyword("enum", LABELS), "the teacher's labels, or arbitrary (standard normal) ones"
+    ] = TEACHER
+    scale: Annotated[
+        Any,
+        InFile(dict[str, _Factor]),
+        "factors of the standard deviations of matrices, in student and teacher",
+    ] = None
     signs: Annotated[
         Any,
         InFile(_Signs),
@@ -90,9 +132,25 @@ class Distribution:
                 raise InputError(
                     f"distribution.{part} ({shown(value)}) must be one of " + ", ".join(LAWS)
                 )
+        if not isinstance(self.labels, str) or self.labels not in LABELS:
+            raise InputError(
+                f"distribution.labels ({shown(self.labels)}) must be one of " + ", ".join(LABELS)
+            )
+        if self.has_arbitrary_labels and self.teacher != "normal":
+            raise InputError(
+                f"distribution.teacher ({shown(self.teacher)}): there is no teacher if labels are "
+                f"{shown(self.labels)}; remove one of them"
+            )
+        if self.scale is not None:
+            object.__setattr__(self, "scale", _factors(self.scale))
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.to_dict(), sort_keys=True, default=str))
+
+    @property
+    def has_arbitrary_labels(self) -> bool:
+        """Whether labels are independent numbers instead of a teacher's."""
+        return self.labels == ARBITRARY
 
     @property
     def is_continuous(self) -> bool:
@@ -116,6 +174,13 @@ class Distribution:
         InputError
             Where signs do not fit the network.
         """
+        for name in self.scale or ():
+            where = f"distribution.scale.{one_line(name)}"
+            if name not in network.shapes and name not in network.teacher_shapes:
+                names = ", ".join(dict.fromkeys((*network.shapes, *network.teacher_shapes)))
+                raise InputError(f"`{where}`: a {network.title} network has {names}")
+            if name in network.rates:
+                raise InputError(f"`{where}`: leaks are between 0 and 1 and have no scale")
         if self.signs is None:
             return self
         given = self.signs if isinstance(self.signs, Mapping) else {"neurons": self.signs}
@@ -175,6 +240,10 @@ class Distribution:
     def to_dict(self) -> dict[str, Any]:
         """The table of a problem file."""
         data: dict[str, Any] = {part: getattr(self, part) for part in PARTS}
+        if self.has_arbitrary_labels:
+            data["labels"] = self.labels
+        if self.scale:
+            data["scale"] = {name: str(factor) for name, factor in sorted(self.scale.items())}
         if self.signs is not None:
             signs = self.signs
             data["signs"] = (
@@ -183,6 +252,28 @@ class Distribution:
                 else list(signs)
             )
         return data
+
+
+def _factors(given: Any) -> dict[str, Fraction] | None:
+    """Factors of standard deviations: exact, positive, at most `_LARGEST_FACTOR`, and not 1."""
+    if not isinstance(given, Mapping):
+        raise InputError(
+            f"`distribution.scale` ({shown(given)}) must map matrices to factors, as in "
+            "{ W = 1.5 }"
+        )
+    found = {}
+    for name, value in given.items():
+        where = f"`distribution.scale.{one_line(name)}`"
+        with ErrorsAt(where):
+            factor = exact_number(value)
+        if not 1 / _LARGEST_FACTOR <= factor <= _LARGEST_FACTOR:
+            raise InputError(
+                f"{where} is {shown(value)}: the factor of a standard deviation must be positive, "
+                f"between 1/{_LARGEST_FACTOR} and {_LARGEST_FACTOR}"
+            )
+        if factor != 1:
+            found[str(name)] = factor
+    return found or None
 
 
 def _sends(axis: Axis) -> bool:

@@ -64,6 +64,9 @@ class ActivationBallSystem:
         self.network, self.cells = network, instance.allocation.cells
         self.weights = {name: as_balls(value) for name, value in instance.weights.items()}
         self.X = as_balls(instance.X)
+        if instance.drawn_labels is not None:
+            self.labels = as_balls(instance.drawn_labels).ravel()
+            return
         teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
         self.labels = network.forward(teacher, self.X, ball_product).ravel()
 

@@ -31,6 +31,8 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
     assert isinstance(network, NormNet)
     masks = instance.allocation.masks
     weights, X, Y = instance.exact
+    if instance.known_teacher is None:
+        return None, "the construction realizes a teacher's layers, and labels are arbitrary"
     student = {name: value.copy() for name, value in weights.items()}
     for k in range(1, network.depth + 1):
         needed = (f"g{2 * k - 1}", f"b{2 * k - 1}", f"b{2 * k}")

@@ -63,7 +63,7 @@ def decide(
     began = time.perf_counter()
     if has_bounds(instance):
         found = decide_boxed(instance, certify=certify, most_nodes=most_nodes)
-        return replace(found, seconds=time.perf_counter() - began, teacher=instance.teacher)
+        return replace(found, seconds=time.perf_counter() - began, teacher=instance.known_teacher)
     learns = set(instance.allocation.matrices)
     if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
         # Raises the InputError.

@@ -1,0 +1,224 @@
+"""Arbitrary labels: verdicts against ranks by SVD, trials against least squares and formulas."""
+
+import json
+from collections.abc import Iterator
+
+import numpy as np
+import pytest
+from scipy.optimize import least_squares
+
+import matchprob as mp
+from algebra.families.registry import certify
+from algebra.problems.laws.distribution import Distribution
+from numeric.instances import draw_instance
+from tests.refusals import refuses
+
+ARBITRARY = Distribution(labels="normal")
+
+
+def some_problems(count: int, most: int = 6, seed: int = 0) -> Iterator[mp.Problem]:
+    """Random allocations of small linear networks, some with more samples than inputs."""
+    rng = np.random.default_rng(seed)
+    while count:
+        n, T, b, d = (int(k) for k in rng.integers(1, [4, 4, 3, 3]))
+        m = int(rng.integers(1, T * b + 2))
+        nets = (
+            mp.LinearRNN(n=n, T=T, b=b, d=d, m=m),
+            mp.LinearFeedForward(q=n + 1, widths=(n, T), d=d, m=m),
+            mp.LinearEstimator(q=n, d=d, m=m),
+        )
+        net = nets[int(rng.integers(3))]
+        every = [(k, i, j) for k, (r, c) in net.shapes.items() for i in range(r) for j in range(c)]
+        size = min(net.outputs + int(rng.integers(-1, 2)), len(every), most)
+        if size < 1 or net.outputs > most:
+            continue
+        chosen = rng.choice(len(every), size, replace=False)
+        allocation = mp.Allocation.from_cells(net, [every[k] for k in chosen])
+        yield mp.Problem.of(allocation, distribution=ARBITRARY)
+        count -= 1
+
+
+def rank_by_differences(problem: mp.Problem, seed: int) -> int:
+    """Rank of the Jacobian at a random instance, by complex steps and SVD."""
+    instance = draw_instance(problem, seed, 0)
+    w, step = instance.before, 1e-30
+    columns = [
+        problem.network.forward(instance.with_weights(w + 1j * step * e), instance.X).imag.ravel()
+        for e in np.eye(len(w))
+    ]
+    return int(np.linalg.matrix_rank(np.array(columns).T / step, tol=1e-9))
+
+
+def test_minimal_iff_rank_is_below_the_number_of_labels() -> None:
+    """For 200 random allocations "minimal" is that an SVD shows a rank below dm."""
+    found = set()
+    for k, problem in enumerate(some_problems(200)):
+        rank = max(rank_by_differences(problem, s) for s in (k, k + 1))
+        certificate = certify(problem, search=0.0, subsets=0)
+        assert (certificate.verdict == "minimal") == (rank < problem.network.outputs), problem
+        assert certificate.equations == problem.network.outputs
+        found.add(certificate.verdict)
+    assert found >= {"minimal", "maximal"}
+
+
+def has_match(problem: mp.Problem, index: int, starts: int = 80) -> bool:
+    """Whether least squares from random starts finds a match of a trial."""
+    instance = draw_instance(problem, 0, index)
+    rng = np.random.default_rng(index)
+
+    def error(w: np.ndarray) -> np.ndarray:
+        labels = problem.network.forward(instance.with_weights(w), instance.X)
+        return np.asarray(labels - instance.labels).ravel()
+
+    for _ in range(starts):
+        start = rng.standard_normal(len(instance.before)) * 4 ** rng.uniform(-1, 2)
+        end = least_squares(error, start, xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300)
+        if np.abs(end.fun).max() < 1e-8:
+            return True
+    return False
+
+
+@pytest.mark.parametrize(("count", "seed"), [(8, 3), pytest.param(200, 4, marks=pytest.mark.long)])
+def test_trials_are_those_of_least_squares(count: int, seed: int) -> None:
+    """A trial is matched where least squares finds a match, unmatched where it finds none."""
+    for problem in some_problems(count, most=4, seed=seed):
+        for outcome in mp.estimate(problem, trials=2).counts:
+            if outcome.outcome != "undetermined":
+                matched = outcome.outcome == "matched"
+                assert matched == has_match(problem, outcome.index), (problem, outcome.index)
+
+
+def test_a_diagonal_matches_where_its_quadratic_has_real_roots() -> None:
+    """n = 2, T = 2, one sample for each input: a quadratic equation decides each trial."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    eye = [[1, 0], [0, 1]]
+    problem = mp.Problem(net, {"W": eye}, {"W": eye}, distribution=ARBITRARY)
+    for count in mp.estimate(problem, trials=60).counts:
+        instance = draw_instance(problem, 0, count.index)
+        # The labels of the unit impulses: D W² B, D W B.
+        second, first = (instance.labels @ np.linalg.inv(instance.X))[0]
+        a, c = instance.weights["D"][0] * instance.weights["B"][:, 0]
+        # a x + c y = first, a x² + c y² = second.
+        roots = np.roots([a + a * a / c, -2 * a * first / c, first**2 / c - second])
+        assert (count.outcome == "matched") == bool(np.isreal(roots).all())
+
+
+NETS = {
+    "lrnn": (mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}, "intermediate"),
+    "wide": (mp.LinearRNN(n=2, T=2, b=1, d=1, m=3), {"W": [[1, 1], [1, 1]]}, "minimal"),
+    "odd": (mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]}, "maximal"),
+    "whole": (
+        mp.LinearRNN(n=1, T=2, b=1, d=1, m=1),
+        {"W": [[1]]},
+        "intermediate",
+    ),
+    "few": (mp.ShallowReLU(q=2, n=2, d=1, m=3), {"W2": [[1, 1]]}, "minimal"),
+    "relu": (mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W2": [[1, 1]]}, "undecided"),
+    "update": (mp.LinearEstimator(q=3, d=3, m=3), {"W": {"lora": 1}}, "minimal"),
+    "tanh": (
+        mp.FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh"),
+        {"W2": [[1, 1]]},
+        "maximal",
+    ),
+    "tanh, few": (
+        mp.FeedForward(q=2, widths=(2,), d=1, m=3, activation="tanh"),
+        {"W2": [[1, 1]]},
+        "minimal",
+    ),
+    "tanh, stuck": (
+        mp.FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh"),
+        {"W1": [[1, 0], [0, 1]]},
+        "intermediate",
+    ),
+    "norm": (
+        mp.NormNet.square(2, 1, 3, 2, "linear"),
+        {"g1": [[1], [0], [1]]},
+        "minimal",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", NETS)
+def test_certified_and_verified(name: str) -> None:
+    """Each verdict is the expected one, and is verified from its file alone."""
+    net, masks, verdict = NETS[name]
+    found = mp.certify(mp.Problem(net, masks, distribution=ARBITRARY))
+    assert found.verdict == verdict
+    data = json.loads(json.dumps(found.to_dict()))
+    assert data["problem"]["distribution"]["labels"] == "normal"
+    checked = mp.verify(data)
+    assert checked.verdict == verdict
+    assert checked.holds or verdict == "undecided"
+
+
+@pytest.mark.parametrize("name", ["odd", "tanh", "tanh, stuck", "relu"])
+def test_a_file_that_hides_its_labels_is_refused(name: str) -> None:
+    """A certificate about arbitrary labels does not verify as one about a teacher's, or back."""
+    net, masks, _ = NETS[name]
+    for law, other in ((ARBITRARY, {}), (Distribution(), {"labels": "normal"})):
+        found = mp.certify(mp.Problem(net, masks, distribution=law))
+        data = json.loads(json.dumps(found.to_dict()))
+        data["problem"]["distribution"] = other
+        if found.verdict != "undecided":
+            assert not mp.verify(data).holds
+
+
+def test_the_teacher_as_a_student_is_no_argument() -> None:
+    """If everything learns the teacher is a student; arbitrary labels need not be reached."""
+    net = mp.FeedForward(q=1, widths=(1,), d=1, m=2, activation="tanh")
+    everything = {"W1": [[1]], "W2": [[1]]}
+    assert mp.certify(mp.Problem(net, everything)).verdict == "maximal"
+    arbitrary = mp.Problem(net, everything, distribution=ARBITRARY)
+    assert mp.certify(arbitrary).verdict == "undecided"
+    data = json.loads(json.dumps(mp.certify(mp.Problem(net, everything)).to_dict()))
+    data["problem"]["distribution"] = {"labels": "normal"}
+    assert not mp.verify(data).holds
+
+
+def test_a_forged_verdict_fails() -> None:
+    """More labels than parameters cannot be "undecided" turned into "maximal"."""
+    net, masks, _ = NETS["relu"]
+    data = mp.certify(mp.Problem(net, masks, distribution=ARBITRARY)).to_dict()
+    for verdict in ("maximal", "minimal", "intermediate"):
+        assert not mp.verify({**data, "verdict": verdict, "tried": []}).holds
+
+
+def test_factors_scale_student_and_teacher() -> None:
+    """`scale` multiplies the drawn matrices, and the same instance otherwise; verdicts stay."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    masks = {"W": [[1, 0], [0, 1]]}
+    plain = mp.Problem(net, masks)
+    scaled = mp.Problem(net, masks, distribution=Distribution(scale={"W": 1.5}))
+    one, other = (draw_instance(p, 0, 3) for p in (plain, scaled))
+    for name, factor in {"W": 1.5, "B": 1, "D": 1}.items():
+        assert np.allclose(other.weights[name], factor * one.weights[name], rtol=1e-15)
+        assert np.allclose(other.teacher[name], factor * one.teacher[name], rtol=1e-15)
+    assert (other.X == one.X).all()
+    # A common factor of student and teacher cancels: w ↦ 1.5 w maps matches to matches.
+    assert mp.estimate(scaled, trials=30).matched == mp.estimate(plain, trials=30).matched
+    found = mp.certify(scaled)
+    assert mp.verify(json.loads(json.dumps(found.to_dict()))).holds
+    assert found.to_dict()["problem"]["distribution"]["scale"] == {"W": "3/2"}
+    assert mp.Problem(net, masks, distribution=Distribution(scale={"W": 1})) == plain
+
+
+@pytest.mark.parametrize(
+    ("laws", "says"),
+    [
+        ({"labels": "uniform"}, r"distribution.labels \('uniform'\) must be one of"),
+        ({"labels": 3}, r"distribution.labels \(3\)"),
+        ({"labels": "normal", "teacher": "uniform"}, "there is no teacher"),
+        ({"scale": 2}, r"`distribution.scale` \(2\) must map"),
+        ({"scale": {"V": 2}}, "a linear RNN network has B, W, D|has "),
+        ({"scale": {"W": 0}}, "must be positive"),
+        ({"scale": {"W": -1.5}}, "must be positive"),
+        ({"scale": {"W": "1e400"}}, "distribution.scale.W"),
+        ({"scale": {"W": "much"}}, "distribution.scale.W"),
+    ],
+)
+def test_refused(laws: dict, says: str) -> None:
+    """What is no law of labels or no factor is refused by its name."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    refuses(
+        says, lambda: mp.Problem(net, {"W": [[1, 1], [0, 0]]}, distribution=Distribution(**laws))
+    )
