@@ -165,7 +165,7 @@ _Learning = Annotated[
     Converted(_Mask | LowRankUpdate | GainUpdate | TiedUpdate, _read_learning, lambda own: own),
 ]
 Masks = Annotated[dict[str, Any], by_matrix(_Mask)]
-_KINDS = Keyword("properties", lambda: {"kind": {"enum": list(KINDS)}})
+_KINDS = Keyword("properties", lambda: {"kind": {"enum": sorted(KINDS)}})
 _NetworkTable = Annotated[Mapping[str, Any], Keyword("required", ("kind",)), _KINDS]
 NetworkInFile = Annotated[Network, Converted(_NetworkTable, _read_network, Network.to_dict)]
 

@@ -182,8 +182,8 @@ def problem_schema() -> dict[str, Any]:
     found = table_schema(ProblemFile)
     found["properties"]["network"] |= {
         "required": ["kind"],
-        "properties": {"kind": {"enum": list(KINDS)}},
-        "oneOf": [_network(cls) for cls in KINDS.values()],
+        "properties": {"kind": {"enum": sorted(KINDS)}},
+        "oneOf": [_network(KINDS[kind]) for kind in sorted(KINDS)],
     }
     head = {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
