@@ -1,10 +1,11 @@
 """One folder for each family of networks: what is particular to it, and nothing outside asks which.
 
-activations/    Networks with activation functions and biases
-linear/         Networks that are chains of matrices
-models/         Programs that are read from files
-normalization/  Networks whose normalization layers learn
-registry        The families: inspect, certify and verify by the family of a network
-relu/           Shallow ReLU networks: patterns, decisions with proofs, verdicts
-updates/        Problems whose matrices learn by low-rank updates, gains or ties
+activations/      Networks with activation functions and biases
+arbitrary_labels  Verdicts under arbitrary labels by counting, for any family
+linear/           Networks that are chains of matrices
+models/           Programs that are read from files
+normalization/    Networks whose normalization layers learn
+registry          The families: inspect, certify and verify by the family of a network
+relu/             Shallow ReLU networks: patterns, decisions with proofs, verdicts
+updates/          Problems whose matrices learn by low-rank updates, gains or ties
 """
