@@ -86,3 +86,21 @@ def test_commands_on_files_run_for_each_page():
     assert [parts for _, parts in shown[1:]] == [[[]], [["holds"]], [[]], [["fails"]]]
     assert ready(commands[2:], ["make x.json"]) is None
     assert ready(["make x.json", "help"], ["verify x.json"]) == 1
+
+
+def test_numbered_theorems_have_anchors_and_are_listed():
+    """Numbers begin at 1; each has one anchor, at its statement, and is in the list."""
+    listed_at = ROOT / "docs" / "mathematics.md"
+    rows = re.findall(
+        r"^\| \[(\d+)\]\(#theorem-(\d+)\) \| (.+?) \|", listed_at.read_text(), re.MULTILINE
+    )
+    stated = {}
+    for page in (ROOT / "docs").glob("*.md"):
+        text = page.read_text(encoding="utf-8")
+        found = re.findall(
+            r"^\(theorem-(\d+)\)=\n(?:> )?\*\*Theorem (\d+)\*\* \((.+?)\)\.", text, re.MULTILINE
+        )
+        assert len(found) == len(re.findall(r"\*\*Theorem", text)) == text.count("(theorem-")
+        stated |= {int(anchor): (number, name) for anchor, number, name in found}
+    assert [(int(a), (b, name)) for a, b, name in rows] == sorted(stated.items())
+    assert sorted(stated) == [*range(1, len(stated) + 1)]
