@@ -56,7 +56,7 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
-from algebra.programs.program import Program
+from algebra.programs.program import Program, matrix_shape
 
 if TYPE_CHECKING:
     from algebra.programs.degrees import EntryBound
@@ -265,8 +265,6 @@ class ProgramNetwork(Network):
     def shapes(self) -> dict[str, tuple[int, int]]:  # type: ignore[override]
         needed = self.program().needed([self.program().output])
         used = {self.program().nodes[k].name for k in needed}
-        from algebra.questions.capacity import matrix_shape
-
         return {n: matrix_shape(s) for n, s in self.read.parameters.items() if n in used}
 
     @cached_property

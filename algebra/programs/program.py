@@ -237,6 +237,11 @@ class Program:
         return "\n".join(rows)
 
 
+def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
+    """A parameter as a matrix: its first axis, and all others."""
+    return (shape[0] if shape else 1), math.prod(shape[1:])
+
+
 class Builder:
     """Builds a program, one value after another; shapes are checked at once.
 

@@ -33,7 +33,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.programs import Node
 from algebra.programs.arrays import EntryArithmetic
-from algebra.questions.capacity import matrix_shape
+from algebra.programs.program import matrix_shape
 from algebra.systems.forms import (
     LiftedForm,
     TooLong,

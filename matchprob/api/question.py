@@ -191,7 +191,7 @@ def _entry(read: Read, name: str, value: Any, table: str) -> Any:
     """A mask in the shape of the parameter's matrix; updates are not changed."""
     import numpy as np
 
-    from algebra.questions.capacity import matrix_shape
+    from algebra.programs.program import matrix_shape
     from matchprob.io.layers import detached
 
     shape = read.parameters.get(name)

@@ -130,7 +130,8 @@ def low_rank(
     found: Read, rank: int, patterns: Patterns, among: Sequence[str] | None = None
 ) -> Subset:
     """Matrices that learn by updates of one rank; as a whole where that is not smaller."""
-    from algebra.questions.capacity import Subset, matrix_shape
+    from algebra.programs.program import matrix_shape
+    from algebra.questions.capacity import Subset
 
     names = matching(found, patterns, matrices(found) if among is None else among)
     shapes = {name: matrix_shape(found.parameters[name]) for name in names}

@@ -10,7 +10,7 @@ result   `Subset`, of which parameters learn, and the result with its document
 from algebra.questions.capacity.pieces import Piece, capacities_on
 from algebra.questions.capacity.ranks import capacities, whole_rank
 from algebra.questions.capacity.reasons import cells_of
-from algebra.questions.capacity.result import Capacity, Subset, SubsetCapacity, matrix_shape
+from algebra.questions.capacity.result import Capacity, Subset, SubsetCapacity
 
 __all__ = [
     "Capacity",
@@ -20,6 +20,5 @@ __all__ = [
     "capacities",
     "capacities_on",
     "cells_of",
-    "matrix_shape",
     "whole_rank",
 ]

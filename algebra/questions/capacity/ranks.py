@@ -49,6 +49,7 @@ from algebra.programs.generic import (
     random_program_point,
 )
 from algebra.programs.jacobian import ProgramCell
+from algebra.programs.program import matrix_shape
 from algebra.programs.residues import NoResidues
 from algebra.programs.scales import scales
 from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
@@ -57,7 +58,6 @@ from algebra.questions.capacity.result import (
     Capacity,
     Subset,
     SubsetCapacity,
-    matrix_shape,
 )
 from algebra.time_limits import OutOfTime, check_time, unlimited
 

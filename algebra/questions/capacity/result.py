@@ -12,7 +12,7 @@ import numpy as np
 from algebra.documents import Document, Explanation, Paragraph, Table, step
 from algebra.linalg.rational import nearest_double
 from algebra.programs.generic import Exactness
-from algebra.programs.program import Program
+from algebra.programs.program import Program, matrix_shape
 from algebra.results import Result, named
 
 # Reasons of redundancy that are listed; all are in the plain data.
@@ -407,11 +407,3 @@ def _odds(found: Capacity) -> str:
 
 def _double(bound: Fraction | None) -> Any:
     return None if bound is None else nearest_double(bound)
-
-
-def matrix_shape(shape: Sequence[int]) -> tuple[int, int]:
-    """A parameter as a matrix: its first axis, and all others."""
-    rest = 1
-    for size in shape[1:]:
-        rest *= size
-    return (shape[0] if shape else 1), rest
