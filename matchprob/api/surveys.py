@@ -144,7 +144,7 @@ def _uncertified(found: Atlas, arguments: Arguments) -> str:
 )
 def atlas(
     question: common.NetworkQuestion,
-    budget: Annotated[int, LineOption(least=1)],
+    budget: Annotated[int | None, LineOption(least=1)] = None,
     *,
     matrices: Annotated[Sequence[str] | None, LineOption(flag="--matrix")] = None,
     store: Annotated[Path | None, LineOption(metavar="FILE", is_store=True)] = None,
@@ -158,8 +158,8 @@ def atlas(
 
     Parameters
     ----------
-    budget : int
-        Number of learnable weights.
+    budget : int, optional
+        Number of learnable weights; dm by default, as for `audit`.
     matrices : sequence of str, optional
         Matrices of the learnable weights. By default W of a recurrent net, all matrices of others.
     store : Path, optional
@@ -191,7 +191,7 @@ def atlas(
     with limited(timeout), counted(progress, "certifying") as on_progress:
         return atlases.atlas(
             problem.network,
-            whole_number(budget, "budget", 1),
+            problem.network.outputs if budget is None else whole_number(budget, "budget", 1),
             matrices=matrices,
             support=problem.support,
             transposition=transposition,

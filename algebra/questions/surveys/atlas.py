@@ -170,7 +170,10 @@ def orbits(
         if not support or name not in support or support[name][i, j]
     ]
     if not 0 < budget <= len(allowed):
-        raise InputError(f"`budget` ({budget}) must lie between 1 and {len(allowed)} cells")
+        raise InputError(
+            f"`budget` ({budget}) must lie between 1 and {len(allowed)} cells; "
+            f"dm = {network.outputs} by default"
+        )
     total = comb(len(allowed), budget)
     if total * len(group.images) > 50 * LARGEST or total > LARGEST:
         raise InputError(

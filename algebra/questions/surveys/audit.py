@@ -238,6 +238,9 @@ class Audit(Result):
         }
         parts = tuple(part for a in self.matrices for part in audit_parts(a))
         title = f"{self.checked} allocations: theorems wrong {facts['wrong']} times"
+        if not any(a.theorems for a in self.matrices):
+            facts |= dict.fromkeys(("agree", "silent", "wrong"))
+            title = f"{self.checked} allocations: no theorem applies"
         why = audit_explanation(self.matrices, self.seed)
         return Document(title, facts, parts, why, tone="strong")
 

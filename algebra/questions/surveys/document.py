@@ -10,12 +10,15 @@ from algebra.documents import Document, Explanation, Paragraph, Part, Step, Tabl
 from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
 from algebra.problems.allocation import WIDEST, Allocation, mask_rows
+from algebra.questions.theorems.statements import THEOREMS
 from algebra.results import done_of
 
 if TYPE_CHECKING:
     from algebra.questions.surveys.atlas import Atlas
     from algebra.questions.surveys.audit import AuditResult, Counterexample
 
+# Most characters of all masks of an allocation in a row of a table.
+_WIDEST_MASKS = 48
 _MEANING = {
     MAXIMAL: "maximal: MP = 1",
     INTERMEDIATE: "intermediate: 0 < MP < 1",
@@ -32,7 +35,7 @@ def audit_parts(found: AuditResult) -> tuple[Part, ...]:
         f"{found.checked}{share} allocations, {found.minimal} minimal"
     )
     if not found.theorems:
-        return (Paragraph(f"{title}; no theorem applies"),)
+        return (Paragraph(f"{title}; no theorem applies ({'; '.join(_why_silent(found))})"),)
     wrong = [(t.says_maximal_but_minimal, t.says_minimal_but_not) for t in found.theorems]
     columns: dict[str, Sequence[Any]] = {
         "theorem": [t.theorem for t in found.theorems],
@@ -47,6 +50,18 @@ def audit_parts(found: AuditResult) -> tuple[Part, ...]:
     }
     examples = [part for t in found.theorems for e in t.examples for part in _example(found, e)]
     return (Table(columns, title, tones), *examples)
+
+
+def _why_silent(found: AuditResult) -> list[str]:
+    """Why no theorem of the paper applies to this number of weights in a matrix."""
+    about = [t for t in THEOREMS.values() if found.matrix in t.matrices(found.network)]
+    if not about:
+        return [f"none is about {found.matrix}"]
+    gaps = [gap for t in about for gap in t.gaps(found.network)]
+    outputs = found.network.outputs
+    if any(not t.any_size for t in about) and found.budget != outputs:
+        gaps.append(f"they need r = dm = {outputs}, but r = {found.budget}")
+    return list(dict.fromkeys(gaps))
 
 
 def _example(found: AuditResult, example: Counterexample) -> tuple[Part, ...]:
@@ -87,7 +102,12 @@ def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
                 f"{part.matrix}: of {theorem.checked} checked, {' and '.join(statements)}."
             )
     checked = sum(part.checked for part in parts)
-    if checked and not is_wrong:
+    if checked and not any(part.theorems for part in parts):
+        known.append(
+            "No theorem applies to any of the allocations checked: their assumptions do not hold "
+            "for this network and number of weights, and only the rank decides."
+        )
+    elif checked and not is_wrong:
         silent = sum(t.silent for p in parts for t in p.theorems)
         where = (
             f"; in {plural(silent, f'{silent} case')} they are silent, and only the rank decides"
@@ -136,7 +156,7 @@ def atlas_document(found: Atlas) -> Document:
         "seed": found.seed,
     }
     columns: dict[str, Sequence[Any]] = {
-        "allocation": [str(Allocation.from_cells(found.network, e.cells)) for e in found.entries],
+        **_allocations(found),
         "orbit": [e.orbit for e in found.entries],
         "rank": [e.rank for e in found.entries],
         "N": [e.root_count for e in found.entries],
@@ -145,6 +165,18 @@ def atlas_document(found: Atlas) -> Document:
     }
     table = Table(columns, tones={"verdict": [e.verdict for e in found.entries]})
     return Document(title, facts, (table,), _atlas_explanation(found), tone="strong")
+
+
+def _allocations(found: Atlas) -> dict[str, Sequence[str]]:
+    """The masks of small matrices, row by row, one column for each; else lists of cells.
+
+    Lists of cells begin alike, so they look equal where a table is too wide for its page.
+    """
+    made = [Allocation.from_cells(found.network, entry.cells) for entry in found.entries]
+    shapes = [found.network.shapes[name] for name in found.matrices]
+    if sum(rows * (columns + 1) for rows, columns in shapes) > _WIDEST_MASKS:
+        return {"allocation": [str(one) for one in made]}
+    return {name: [" ".join(mask_rows(one, name)) for one in made] for name in found.matrices}
 
 
 def _atlas_explanation(found: Atlas) -> Explanation:

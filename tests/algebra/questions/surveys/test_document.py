@@ -46,3 +46,28 @@ def test_an_atlas_has_a_row_for_each_orbit():
     found = mp.atlas(NET, 2, search=0.0)
     (table,) = found.document().parts
     assert table.columns["verdict"] == table.tones["verdict"] == [e.verdict for e in found.entries]
+
+
+def test_small_masks_are_drawn_row_by_row():
+    """A row of the table is the mask itself, so no two rows look equal; larger nets list cells."""
+    net = mp.LinearRNN(n=3, T=2, b=1, d=2, m=2)
+    found = mp.atlas(net, search=0.0)
+    (table,) = found.document().parts
+    assert (found.budget, table.columns["W"][0]) == (4, "●●● ●·· ···")
+    assert len(set(table.columns["W"])) == len(found.entries) == 24
+    layers = mp.atlas(mp.LinearFeedForward(q=2, widths=(2,), d=1, m=2), 2, search=0.0)
+    assert [*layers.document().parts[0].columns][:2] == [*layers.matrices]
+    wide = mp.atlas(mp.LinearRNN(n=7, T=2, b=1, d=1, m=2), 1, search=0.0)
+    assert next(iter(wide.document().parts[0].columns)) == "allocation"
+
+
+def test_an_audit_without_a_theorem_says_so():
+    """Where no theorem applies there are no numbers of agreement, but the reason."""
+    found = mp.audit(mp.LinearRNN(n=3, T=2, b=1, d=2, m=2))
+    document = found.document()
+    assert document.title == "141 allocations: no theorem applies"
+    assert "No theorem applies" in document.why.known[0]
+    assert {"agree", "silent", "wrong"}.isdisjoint(document.shown_facts())
+    assert all("Td = 4, n = 3" in part.text for part in document.parts)
+    other = mp.audit(mp.LinearRNN(n=4, T=2, b=1, d=2, m=2), matrices=["W"], budget=1).document()
+    assert "they need r = dm = 4, but r = 1" in str(other)
