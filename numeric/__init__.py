@@ -1,7 +1,6 @@
 r"""Floating-point computations, checked against `algebra`: instances, tracking, certified roots,
 engines, studies.
 
-caches          Folders that persist between calls: start systems, compiled kernels
 cap_relaxation  Multipliers for bases under several kinds of caps, from a linear program
 certification/  Krawczyk's test: which approximate roots are near exact ones, and which are real
 children        A child process with a protocol of JSON lines

@@ -12,7 +12,7 @@ module, whose cache is a folder named by a hash of
 
 A changed source leads to a new folder.  The folder is in the package (``__pycache__/kernels``),
 in ``NUMBA_CACHE_DIR`` where that is set, or, if the package is not writable, in the user's cache
-(`numeric.caches.cache_folder`).  The most recent folders of earlier keys are kept, for users who
+(`cache_folder`).  The most recent folders of earlier keys are kept, for users who
 alternate between two versions.
 
 Kernels are numba's own dispatchers, made with its public settings only.  Python calls them by
@@ -22,6 +22,7 @@ Kernels are numba's own dispatchers, made with its public settings only.  Python
 from __future__ import annotations
 
 import hashlib
+import os
 import re
 import shutil
 import sys
@@ -43,7 +44,6 @@ import numpy as np
 from algebra.children import POLL_SECONDS
 from algebra.phases import add_spent, phase
 from algebra.time_limits import can_end, check_time
-from numeric.caches import cache_folder
 
 # Level of LLVM's optimization: 3, numba's default, compiles a quarter longer for code that is no
 # faster (measured on the tracker of chains).
@@ -230,3 +230,15 @@ def _remove_old(place: Path, kept: Path) -> None:
         others = sorted((path for path in place.iterdir() if path != kept), key=age)
         for path in others[_KEPT:]:
             shutil.rmtree(path, ignore_errors=True)
+
+
+def cache_folder() -> Path:
+    """The user's cache folder: ``$MATCHPROB_CACHE``, else ``~/.cache/matchprob``.
+
+    Raises
+    ------
+    RuntimeError
+        If the variable is not set and the user has no home folder.
+    """
+    folder = os.environ.get("MATCHPROB_CACHE")
+    return Path(folder) if folder else Path.home() / ".cache" / "matchprob"

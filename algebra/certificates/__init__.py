@@ -12,7 +12,6 @@ on_ranks     Certification of verdicts that are based on generic ranks
 parts        Fields that several kinds of proof files have: a problem, prices, caps
 points       Ranks that a file gives with a prime and a point, computed again at that point
 rank_claims  Claims that are based on generic ranks: their evidence, and its checks
-reach_of_laws  The verdicts that are known if weights have signs or are measured
 reading      Reading of proof files: JSON text to plain data, within limits
 records      Tables of proof files, declared as dataclasses: read, written, made a schema
 root_evidence  A generic root count in a file: its form, and the relations between its fields

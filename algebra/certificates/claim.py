@@ -12,10 +12,15 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from algebra.certificates.certificate import DISCRETE, INTERMEDIATE, VERDICTS
+from algebra.certificates.certificate import (
+    DISCRETE,
+    INTERMEDIATE,
+    VERDICTS,
+    is_beyond,
+    why_refused,
+)
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
 from algebra.certificates.fields import RefusedAt, within
-from algebra.certificates.reach_of_laws import is_beyond, why_refused
 from algebra.certificates.records import Context, Converted, Counts, Record, read_form, write_form
 from algebra.certificates.sparse import SparseTable, entries_of, has_sparse_form
 from algebra.declarations import Count, Keyword, Size

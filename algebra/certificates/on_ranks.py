@@ -14,11 +14,10 @@ from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
-from algebra.certificates.vanishing import vanishing_certificate
+from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
-from algebra.problems.reachability import labels_vanish
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import all_cells, everything_learns, random_point
 from algebra.ranks.minors import minor_in_time, none_found

@@ -13,12 +13,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.certificates.certificate import FORMAT, VERSION, Certificate
+from algebra.certificates.certificate import FORMAT, VERSION, Certificate, settled, why_refused
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
-from algebra.certificates.reach_of_laws import settled, why_refused
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
 from algebra.errors import InputError

@@ -4,7 +4,6 @@ affine        Affine equations over GF(p), solved in stages if they are sparse
 contractions  Einstein sums over a ring, by products of matrices
 elimination   Independent columns of a large matrix modulo p, by products of blocks
 krawczyk      Krawczyk's test in balls: a polydisc that holds exactly one solution
-minors        Maximal minors of small matrices over any commutative ring
 modular       Vectorized linear algebra modulo a prime p < 2^61, on int64 arrays
 rational      Rational matrices: from rows and to texts, echelon form, kernel, linear equations
 rational_lp   Linear programs over the rationals, decided exactly: a small simplex method

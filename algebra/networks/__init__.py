@@ -2,7 +2,6 @@ r"""Network kinds, one file for each: sizes, matrices and the map that they comp
 
 base           Base class of networks, the registry of kinds, and the exception `NotKnown`
 chain          Linear networks as chains of matrix products, and all that follows from this
-readings       Values that can be recorded: labels, outputs at every step, hidden states
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 feedforward    Linear estimators and multi-layer linear networks
 recurrent      Linear recurrent networks, read at the last step or at every step

@@ -24,6 +24,9 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
 from algebra.networks.base import (
+    LABELS,
+    STATES,
+    TRACES,
     Axis,
     Cell,
     Factors,
@@ -32,10 +35,11 @@ from algebra.networks.base import (
     Network,
     NotKnown,
     Point,
+    Reading,
     Support,
+    of_units,
 )
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.balls import as_balls, ball_product

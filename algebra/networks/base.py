@@ -20,7 +20,6 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
-from algebra.networks.readings import LABELS, TRACES, Reading, of_units
 from algebra.programs.program import Program
 from algebra.programs.programmed import Programmed
 
@@ -40,6 +39,41 @@ Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
+
+
+# The labels; the outputs of a recurrent network at every step; the states of hidden units.
+LABELS, TRACES, STATES = "labels", "traces", "states"
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Values at one time: one for each unit of a population and each sample.
+
+    Attributes
+    ----------
+    axis : str
+        The population, by its name among the network's axes: "outputs", "hidden units", ….
+    step : int or None
+        The step, from 0; None for a network without steps.
+    size : int
+        Number of units.
+    """
+
+    axis: str
+    step: int | None
+    size: int
+
+
+def of_units(
+    found: list[dict[str, tuple[np.ndarray, np.ndarray]]], units: Sequence[np.ndarray] | None
+) -> list[dict[str, tuple[np.ndarray, np.ndarray]]]:
+    """The factors of each reading (`Network.modular_readings`), restricted to some of its units."""
+    if units is None:
+        return found
+    return [
+        {name: (L[:, some], R) for name, (L, R) in factors.items()}
+        for factors, some in zip(found, units, strict=True)
+    ]
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,20 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algebra.networks.base import Axis, Factors, Matmul, Matrix, Network, Point
+from algebra.networks.base import (
+    LABELS,
+    STATES,
+    TRACES,
+    Axis,
+    Factors,
+    Matmul,
+    Matrix,
+    Network,
+    Point,
+    Reading,
+    of_units,
+)
 from algebra.networks.limits import MatrixLimits, least
-from algebra.networks.readings import LABELS, STATES, TRACES, Reading, of_units
 from algebra.programs import Builder, Program, Value
 from algebra.time_limits import checked
 

@@ -38,6 +38,7 @@ from algebra.declarations import InFile, Keyword, Size
 from algebra.errors import InputError, shown, whole_number
 from algebra.linalg.modular import Residues, random_residues
 from algebra.networks.base import (
+    LABELS,
     MAX_CELLS,
     Cell,
     Factors,
@@ -47,8 +48,8 @@ from algebra.networks.base import (
     NotKnown,
     Point,
     Support,
+    of_units,
 )
-from algebra.networks.readings import LABELS, of_units
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
 from algebra.programs.duals import DualArithmetic, DualValue

@@ -16,7 +16,6 @@ updates       Matrices that learn by low-rank updates, gains or ties
 laws          Laws of weights and samples, signs, measured weights
 learning      The parameters that learn: single cells and matrices with updates; cell types
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
-reachability  Paths through the weights that exist: whether any input reaches an output
 reduction     A problem that is solved in place of another one, and the way back of its solutions
 symmetry      Symmetries of a network that preserve the match probability
 """

@@ -29,8 +29,18 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import Axis, Cell, Factors, Matmul, Matrix, Network, Point, Support
-from algebra.networks.readings import LABELS, Reading
+from algebra.networks.base import (
+    LABELS,
+    Axis,
+    Cell,
+    Factors,
+    Matmul,
+    Matrix,
+    Network,
+    Point,
+    Reading,
+    Support,
+)
 from algebra.problems.allocation import Allocation
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names

@@ -15,8 +15,7 @@ from collections.abc import Iterable
 from algebra.errors import LargeMemory, Unfinished
 from algebra.linalg.modular import LARGE
 from algebra.memory_limits import in_units, memory_limit
-from algebra.networks.base import Network
-from algebra.networks.readings import LABELS
+from algebra.networks.base import LABELS, Network
 from algebra.time_limits import TooSlow, check_time, time_left
 
 # Total bytes for each entry of the table: for its rank, for its echelon form, and for a choice
@@ -86,7 +85,7 @@ def check_size(
     per_entry : int, optional
         Bytes for each entry of the table.
     reading : str or iterable of str, optional
-        The differentiated values: see `algebra.networks.readings`.
+        The differentiated values: see `algebra.networks.base`.
     share : float, optional
         The share of their units that is differentiated.
 

@@ -46,9 +46,8 @@ from math import prod
 from typing import Any
 
 from algebra.errors import InputError, shown
-from algebra.networks.base import Network
+from algebra.networks.base import STATES, Network
 from algebra.networks.chain import DRIVES, INPUTS, READ, ChainNetwork, need_chain
-from algebra.networks.readings import STATES
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
 from algebra.programs import Arithmetic, Program, evaluate

@@ -17,7 +17,7 @@ from algebra.questions.theorems.statements import MINIMAL, what_theorems_say
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.time_limits import check_time
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.panels import FigureLayout
+from matchprob.figures.curves import FigureLayout
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy

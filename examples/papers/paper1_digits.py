@@ -23,8 +23,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.curves import FigureLayout
 from matchprob.figures.experiments import compute
-from matchprob.figures.panels import FigureLayout
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.io.progress import counter
 from matchprob.report.drawing.palette import INK, SERIES

@@ -23,8 +23,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import FigureLayout, Panel
+from matchprob.figures.curves import FigureLayout, Panel, draw_curves
 from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
 from matchprob.figures.tables import Tables, groups, markdown_report
 from matchprob.report.drawing.style import tidy

@@ -20,8 +20,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import FigureLayout
+from matchprob.figures.curves import FigureLayout, draw_curves
 from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import INK

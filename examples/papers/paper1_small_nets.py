@@ -14,8 +14,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import matched_share
-from matchprob.figures.panels import FigureLayout
+from matchprob.figures.curves import FigureLayout, matched_share
 from matchprob.figures.points import CurvePoint, measure
 from matchprob.figures.tables import Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION

@@ -35,7 +35,7 @@ from algebra.problems.random_cells import RandomCells
 from matchprob.api.profile import profile
 from matchprob.api.train import train
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.panels import FigureLayout, Panel
+from matchprob.figures.curves import FigureLayout, Panel
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_table, rounded
 from matchprob.io.progress import progress
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION

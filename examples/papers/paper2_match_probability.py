@@ -11,8 +11,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.certify import certify
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import draw_curves
-from matchprob.figures.panels import FigureLayout, Panel
+from matchprob.figures.curves import FigureLayout, Panel, draw_curves
 from matchprob.figures.points import CurvePoint, Measured, measure
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION

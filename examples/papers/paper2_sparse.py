@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.panels import FigureLayout
+from matchprob.figures.curves import FigureLayout
 from matchprob.figures.tables import Row, Rows, Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy

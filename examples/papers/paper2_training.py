@@ -12,8 +12,8 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from matchprob.figures import Numbers, Run, register_figure
+from matchprob.figures.curves import FigureLayout, Panel
 from matchprob.figures.experiments import Result, compute
-from matchprob.figures.panels import FigureLayout, Panel
 from matchprob.figures.tables import Row, Rows, Tables, cell_number, markdown_table, rounded
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy

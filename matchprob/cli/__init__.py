@@ -10,7 +10,6 @@ options     Options shared by commands; output; exit statuses
 reproduce   The verb that makes the papers' figures again: reproduce
 serve       The verb that serves the page: serve
 study       Verbs of kept trials: study list, show, export, rename, merge
-help        Help that is made from registries when it is printed, since loading them takes time
 """
 
 from __future__ import annotations
@@ -40,8 +39,7 @@ from matchprob.api.record import record
 from matchprob.api.surveys import atlas, audit
 from matchprob.api.train import train
 from matchprob.cli import presenters as presenters
-from matchprob.cli.commands import command_of, plain_command
-from matchprob.cli.help import LazyHelp
+from matchprob.cli.commands import LazyHelp, command_of, plain_command
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
 from matchprob.cli.reproduce import reproduce
 from matchprob.cli.serve import serve

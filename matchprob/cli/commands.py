@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import limited_memory
@@ -354,3 +355,26 @@ def flags_in(text: str, parameters: Parameters) -> str:
     """
     flags = {p.name: p.flag for p in parameters if p.flag}
     return re.sub(r"`(\w+)`", lambda found: flags.get(found[1]) or found[0], text)
+
+
+def _engines() -> str:
+    from numeric.engines.base import help_text
+
+    return help_text()
+
+
+# Placeholders in an option's help, and functions that make their texts.
+_TEXTS: dict[str, Callable[[], str]] = {"{engines}": _engines}
+
+
+class LazyHelp(TyperCommand):
+    """A command that fills in ``{engines}`` and the like when its help is printed."""
+
+    def get_help(self, ctx: Any) -> str:
+        """The help text, complete."""
+        for parameter in self.params:
+            text = getattr(parameter, "help", None)
+            for mark, make in _TEXTS.items():
+                if text and mark in text:
+                    text = parameter.help = text.replace(mark, make())  # type: ignore[attr-defined]
+        return super().get_help(ctx)

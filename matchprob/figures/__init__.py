@@ -8,7 +8,6 @@ an earlier run wrote, in another size or style, without computing anything.
 A new figure needs only a module in `papers` that calls `register_figure`.
 
 tables       Tables: rows of numbers, read and written
-panels       Pictures made of panels
 points       Points of a figure: estimates of many problems through one store
 curves       Points of a figure, drawn
 experiments  Experiments other than trials, kept in the run's store
@@ -25,7 +24,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from algebra.errors import InputError
-from matchprob.figures.panels import FigureLayout
+from matchprob.figures.curves import FigureLayout
 from matchprob.figures.tables import Rows, Tables, read_table
 
 Item = TypeVar("Item")

@@ -5,16 +5,18 @@ Rows are those of `matchprob.figures.points.Measured.row`.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import pairwise
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
+from matplotlib.figure import Figure as Canvas
 from matplotlib.lines import Line2D
 
-from matchprob.figures.tables import Row, Rows, cell_number
+from matchprob.figures.tables import Row, Rows, Tables, cell_number
 from matchprob.report.drawing.palette import INK, SERIES
-from matchprob.report.drawing.style import heading
+from matchprob.report.drawing.style import grow, heading, new_panels, remove_titles, share_legend
 
 # Sizes of marks in points: of curves, and of the paper's method, which may overlap them.
 _MARK, _CROSS = 4.5, 5.0
@@ -125,3 +127,47 @@ def marks(rows: Iterable[Row]) -> list[Artist]:
             line = Line2D([], [], color=INK, ls="", marker=mark, mfc=face, ms=size, label=label)
             out.append(line)
     return out
+
+
+Panel = Callable[[Axes, Tables], Axes]
+
+
+@dataclass(frozen=True)
+class FigureLayout:
+    """A picture: its panels, row by row, and its size in inches on wide paper.
+
+    Attributes
+    ----------
+    panels : tuple of callable
+        Each draws the figure's tables on axes, and returns these.
+    width, height : float
+    columns : int
+        Number of panels side by side; they are one below the other on narrow paper.
+    ratios : sequence of float or None
+        Ratios of the widths of the columns; None if they are equal.
+    name : str
+        Empty for the figure's own picture.
+    has_one_legend : bool
+        Whether one legend above all panels replaces their own.
+    """
+
+    panels: tuple[Panel, ...]
+    width: float = 6.0
+    height: float = 4.0
+    columns: int = 1
+    ratios: Sequence[float] | None = None
+    name: str = ""
+    has_one_legend: bool = False
+
+    def draw(self, tables: Tables, *, has_titles: bool = True) -> Canvas:
+        """Draw all panels on a new canvas, with the width of `report.drawing.style.on_paper`."""
+        rows = -(-len(self.panels) // self.columns)
+        canvas, grid = new_panels(rows, self.columns, self.width, self.height, self.ratios)
+        for panel, axes in zip(self.panels, grid, strict=False):
+            panel(axes, tables)
+        if self.has_one_legend:
+            share_legend(canvas)
+        if not has_titles:
+            remove_titles(canvas)
+        grow(canvas)
+        return canvas

@@ -15,11 +15,11 @@ from typing import Any
 
 import numpy as np
 
+from algebra.certificates.vanishing import labels_vanish
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network, NotKnown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.problems.reachability import labels_vanish
 from algebra.questions.theorems.statements import THEOREMS
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import Budget, budgets

@@ -10,7 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
-from algebra.networks.readings import LABELS
+from algebra.networks.base import LABELS
 from algebra.problems.allocation import Cell
 from algebra.questions.record.elements import title, unit_names
 from algebra.questions.record.result import Recording

@@ -18,8 +18,8 @@ from pathlib import Path
 import numpy as np
 
 from algebra.problems.problem import Problem
-from numeric.caches import cache_folder
 from numeric.equations.system import ParameterSystem
+from numeric.kernels import cache_folder
 from numeric.tracking.monodromy import GIVEN, StartSystem
 
 # Increase if start systems of older code must not be used.

@@ -16,6 +16,7 @@ import pytest
 from algebra.phases import forget_spent, phases, spent
 from algebra.time_limits import OutOfTime, within
 from numeric import kernels
+from numeric.kernels import cache_folder
 
 TOP = Path(__file__).parents[2]
 
@@ -308,3 +309,12 @@ def test_a_users_own_kernels_keep_their_settings(monkeypatch):
     with pytest.raises(numba.TypingError):
         kernels.call(wrong, 1)
     assert numba.config.OPT is before
+
+
+def test_the_folder_is_the_users_unless_the_environment_says_otherwise(tmp_path, monkeypatch):
+    """``$MATCHPROB_CACHE``, else a folder in the user's home folder."""
+    monkeypatch.setenv("MATCHPROB_CACHE", str(tmp_path))
+    assert cache_folder() == tmp_path
+    monkeypatch.delenv("MATCHPROB_CACHE")
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert cache_folder() == Path(tmp_path) / ".cache" / "matchprob"

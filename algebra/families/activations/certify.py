@@ -18,10 +18,10 @@ from algebra.certificates.certificate import (
     MINIMAL,
     UNDECIDED,
     Certificate,
+    beyond,
 )
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.reach_of_laws import beyond
 from algebra.families.activations.reach import read_out_part, stuck_output
 from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.networks.activated import ActivatedNetwork

@@ -78,13 +78,13 @@ from flint import acb, acb_mat, ctx, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_poly
 
 from algebra.families.normalization.khatri_rao import khatri_rao
 from algebra.families.normalization.scales import without_zeros
-from algebra.linalg.minors import maximal_minors
 from algebra.linalg.modular import modular_rank, random_prime, rational_residues
 from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
+from algebra.systems.degeneracy import maximal_minors
 from algebra.time_limits import check_time, time_left
 
 RATIONAL, IRRATIONAL = "rational", "irrational"

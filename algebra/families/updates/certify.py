@@ -38,6 +38,7 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.vanishing import labels_vanish
 from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
 from algebra.families.updates.equivalent import (
@@ -51,7 +52,6 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.problem import Problem
-from algebra.problems.reachability import labels_vanish
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.parametrized import by_parameters, learning_rank

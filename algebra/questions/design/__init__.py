@@ -11,7 +11,6 @@ maximal     Goal "maximal": root counts in order of cost
 odd_counts  Root counts of many allocations: certified maximal, or not, by an odd count
 ranked      Bases in order of cost, the cheapest first
 reasons     Reasons why a design is impossible, with numbers that can be checked
-evidence    Evidence for a design's bounds, declared for proof files
 proof       The proof file: the claims of each goal
 verify      Verification of the proof of a design, from the file alone
 repair      The fewest weights to move so that MP > 0, or that MP = 1 is certified

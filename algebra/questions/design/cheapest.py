@@ -34,9 +34,14 @@ from algebra.matroids.capped import Dual
 from algebra.matroids.intersection import Shortage
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
 from algebra.questions.design.demand import Demand, NoDesign, SearchUnfinished
-from algebra.questions.design.evidence import CostEvidence, RankEvidence
 from algebra.questions.design.reasons import crossing_text, shortage_text
-from algebra.questions.design.result import Design, allocation_of, design_of
+from algebra.questions.design.result import (
+    CostEvidence,
+    Design,
+    RankEvidence,
+    allocation_of,
+    design_of,
+)
 
 if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions

@@ -99,31 +99,31 @@ def _maximal(demand: Demand, options: SearchOptions) -> Design:
 
 
 def _cost_evidence(data: object) -> Record:
-    from algebra.questions.design.evidence import CostEvidence
+    from algebra.questions.design.result import CostEvidence
 
     return CostEvidence.from_dict(data)
 
 
 def _rank_evidence(data: object) -> Record:
-    from algebra.questions.design.evidence import RankEvidence
+    from algebra.questions.design.result import RankEvidence
 
     return RankEvidence.from_dict(data)
 
 
 def _spread_evidence(data: object) -> Record:
-    from algebra.questions.design.evidence import SpreadEvidence
+    from algebra.questions.design.result import SpreadEvidence
 
     return SpreadEvidence.from_dict(data)
 
 
 def _neuron_evidence(data: object) -> Record:
-    from algebra.questions.design.evidence import NeuronEvidence
+    from algebra.questions.design.result import NeuronEvidence
 
     return NeuronEvidence.from_dict(data)
 
 
 def _maximal_evidence(data: object) -> Record:
-    from algebra.questions.design.evidence import MaximalEvidence
+    from algebra.questions.design.result import MaximalEvidence
 
     return MaximalEvidence.from_dict(data)
 

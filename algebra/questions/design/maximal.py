@@ -39,10 +39,15 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import Demand, NoDesign, SearchUnfinished, line_of
-from algebra.questions.design.evidence import CountedRoots, MaximalEvidence
 from algebra.questions.design.odd_counts import Parity, ParityCounter
 from algebra.questions.design.ranked import ranked_bases
-from algebra.questions.design.result import Design, allocation_of, design_of
+from algebra.questions.design.result import (
+    CountedRoots,
+    Design,
+    MaximalEvidence,
+    allocation_of,
+    design_of,
+)
 from algebra.systems.root_count import RootCounter
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, seconds_until, unlimited
 

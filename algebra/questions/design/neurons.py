@@ -63,8 +63,7 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import Demand
-from algebra.questions.design.evidence import NeuronEvidence
-from algebra.questions.design.result import Design, allocation_of, design_of
+from algebra.questions.design.result import Design, NeuronEvidence, allocation_of, design_of
 from algebra.time_limits import end_of_part, has_passed, seconds_until
 
 if TYPE_CHECKING:

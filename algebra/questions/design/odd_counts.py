@@ -18,7 +18,7 @@ from algebra.polynomials.msolve.process import MsolveMissing, find_msolve
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.questions.design.demand import Demand
-from algebra.questions.design.evidence import CountedRoots
+from algebra.questions.design.result import CountedRoots
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import RootCounter, RootCountError, generic_root_count

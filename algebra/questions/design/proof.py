@@ -36,15 +36,15 @@ from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.questions.design.demand import LINES, Demand, checked_demand
-from algebra.questions.design.evidence import (
+from algebra.questions.design.goals import GOALS
+from algebra.questions.design.result import (
     CostEvidence,
+    Design,
     MaximalEvidence,
     NeuronEvidence,
     RankEvidence,
     SpreadEvidence,
 )
-from algebra.questions.design.goals import GOALS
-from algebra.questions.design.result import Design
 from algebra.ranks.parametrized import by_parameters, by_updates, parameter_allocation
 
 FORMAT: Literal["matchprob-design"] = "matchprob-design"

@@ -12,8 +12,7 @@ from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import RelaxationMaker
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import LINES, Demand, NoDesign, line_of
-from algebra.questions.design.evidence import CostEvidence, SpreadEvidence
-from algebra.questions.design.result import Design, fullest
+from algebra.questions.design.result import CostEvidence, Design, SpreadEvidence, fullest
 
 if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions

@@ -59,19 +59,20 @@ from algebra.matroids.optimum import TARGET
 from algebra.problems.allocation import Allocation, Cell
 from algebra.questions.design.cheapest import of_rank
 from algebra.questions.design.demand import Demand
-from algebra.questions.design.evidence import (
+from algebra.questions.design.neurons import neuron_bound, neuron_of
+from algebra.questions.design.odd_counts import renamings
+from algebra.questions.design.proof import DesignProof, read_design_proof
+from algebra.questions.design.ranked import ranked_bases
+from algebra.questions.design.result import (
     CostEvidence,
     CountedRoots,
     MaximalEvidence,
     NeuronEvidence,
     RankEvidence,
     SpreadEvidence,
+    allocation_of,
+    fullest,
 )
-from algebra.questions.design.neurons import neuron_bound, neuron_of
-from algebra.questions.design.odd_counts import renamings
-from algebra.questions.design.proof import DesignProof, read_design_proof
-from algebra.questions.design.ranked import ranked_bases
-from algebra.questions.design.result import allocation_of, fullest
 from algebra.questions.design.spread import least_cap
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.minors import is_attained

@@ -38,8 +38,7 @@ import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, modular_echelon, random_residues
 from algebra.matroids.groups import Groups, Span
-from algebra.networks.base import Point
-from algebra.networks.readings import STATES
+from algebra.networks.base import STATES, Point
 from algebra.ranks.derivatives import dual_point
 from algebra.time_limits import check_time
 

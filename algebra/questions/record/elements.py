@@ -13,8 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.errors import InputError, given_list, known_name, shown
-from algebra.networks.base import Network
-from algebra.networks.readings import LABELS, STATES, TRACES
+from algebra.networks.base import LABELS, STATES, TRACES, Network
 from algebra.problems.names import Names, printed_name
 
 

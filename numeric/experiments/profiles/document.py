@@ -12,7 +12,7 @@ from algebra.documents import Document, Explanation, Paragraph, Step, Table, ste
 from algebra.networks.limits import plural
 from algebra.results import done_of
 from numeric.experiments.profiles.measures import MEASURES
-from numeric.statistics.bands import band_half_width
+from numeric.statistics.intervals import band_half_width
 
 if TYPE_CHECKING:
     from numeric.experiments.profiles.profile import Profile, ProfileResult

@@ -16,9 +16,9 @@ from algebra.errors import InputError, shown
 from algebra.problems.problem import Problem
 from algebra.results import Result, named
 from numeric.experiments.profiles.thresholds import Threshold
-from numeric.statistics.bands import band_at
 from numeric.statistics.intervals import (
     ConfidenceInterval,
+    band_at,
     paired_interval,
     paired_table,
     proportion_interval,

@@ -1,15 +1,17 @@
 """Degeneracy loci compared with the degree of the same instance's core, and closed forms."""
 
+from itertools import combinations
 from math import factorial, prod
 
 import pytest
+from flint import fmpz_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems import root_count
-from algebra.systems.degeneracy import degeneracy_locus
+from algebra.systems.degeneracy import degeneracy_locus, maximal_minors
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import RootCountError, generic_root_count
 from matchprob import Allocation, LinearRNN
@@ -169,3 +171,25 @@ def test_the_core_is_counted_where_msolve_fails_on_the_locus(monkeypatch):
 
     monkeypatch.setattr("algebra.systems.degeneracy.quotient_degree", broken)
     assert generic_root_count(allocation).value == 12
+
+
+def test_minors_by_hand():
+    """Maximal minors without and with the last column, of a matrix of numbers."""
+    assert maximal_minors([[1, 2], [3, 5], [7, 11]]) == ([1, 3, 7], [-1, -3, -2])
+    assert maximal_minors([[1, 2, 0], [3, 5, 1]]) == ([-1], [])
+
+
+@given(
+    st.integers(1, 4).flatmap(
+        lambda columns: st.lists(
+            st.lists(st.integers(-9, 9), min_size=columns, max_size=columns),
+            min_size=columns,
+            max_size=5,
+        )
+    )
+)
+def test_minors_are_determinants(matrix):
+    """One for each set of as many rows as there are columns, in any order."""
+    chosen = combinations(matrix, len(matrix[0]))
+    expected = sorted(int(fmpz_mat([list(row) for row in rows]).det()) for rows in chosen)
+    assert sorted(maximal_minors(matrix)[1]) == expected

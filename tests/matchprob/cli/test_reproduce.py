@@ -5,7 +5,7 @@ from pathlib import Path
 from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
 
 from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
-from matchprob.figures.panels import FigureLayout
+from matchprob.figures.curves import FigureLayout
 from matchprob.figures.points import CurvePoint, Measured, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.statistics.estimate import Estimate

@@ -45,8 +45,7 @@ from algebra.families.linear.arguments.argument import (
     FoundEvidence,
     counted_note,
 )
-from algebra.families.linear.labels import polynomial_weights
-from algebra.families.linear.recount import counted_modulo
+from algebra.families.linear.recount import counted_modulo, polynomial_weights
 from algebra.linalg.modular import random_prime
 from algebra.networks.chain import need_chain
 from algebra.networks.limits import plural

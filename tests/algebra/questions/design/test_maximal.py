@@ -9,9 +9,9 @@ import pytest
 
 from algebra.families.registry import certify
 from algebra.questions.design.demand import SearchUnfinished, checked_demand
-from algebra.questions.design.evidence import CountedRoots
 from algebra.questions.design.maximal import _BestMaximal, _exchange, cheapest_maximal
 from algebra.questions.design.odd_counts import Parity
+from algebra.questions.design.result import CountedRoots
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, InputError, LinearEstimator, LinearFeedForward, LinearRNN, Problem
 from tests.refusals import refuses
