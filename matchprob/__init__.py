@@ -15,6 +15,7 @@ from __future__ import annotations
 import ast
 import importlib
 import sys
+import warnings
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -25,7 +26,7 @@ if is_command():
     # This comes first: an interrupt may arrive while the rest is loaded.
     leave_at_once()
 
-__version__ = "0.2.0"
+__version__ = "0.3.0"
 
 # The module of each public name, by the stub that type checkers read.
 _HOME = {
@@ -41,12 +42,24 @@ _OPTIONAL = {"Allocator": "anywidget"}
 __all__ = sorted(_HOME.keys() - _OPTIONAL.keys())
 
 
+# Old public names: the name of today, and the release in which the old one goes.
+DEPRECATED: dict[str, tuple[str, str]] = {}
+
+
 def _paint(result: Any, ax: Any) -> Any:
     # matplotlib is loaded for the first picture.
     return importlib.import_module("matchprob.report.drawing.paint").paint(result, ax)
 
 
 def __getattr__(name: str) -> Any:
+    if name in DEPRECATED:
+        new, gone = DEPRECATED[name]
+        warnings.warn(
+            f"matchprob.{name} is matchprob.{new} now, and goes in {gone}",
+            DeprecationWarning,
+            stacklevel=2,
+        )
+        return getattr(sys.modules[__name__], new)
     module = _HOME.get(name)
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

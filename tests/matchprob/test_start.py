@@ -57,6 +57,31 @@ def test_a_verdict_by_algebra_loads_no_kernels(problem):
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
 
 
+def test_a_verdict_from_python_needs_no_pictures_and_no_command_line():
+    """Without matplotlib, typer and rich a problem is certified, printed and verified."""
+    text = (
+        "import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'typer', 'rich')))\n"
+        "import matchprob as mp\n"
+        "net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)\n"
+        "found = mp.certify(mp.Problem(net, {'W': [[1, 0], [0, 1]]}))\n"
+        "assert str(found)\n"
+        "print(found.verdict, mp.verify(found.to_dict()).holds)"
+    )
+    assert run("-c", text).stdout.strip() == "intermediate True"
+
+
+def test_deprecated_names_work_and_say_what_to_use(monkeypatch):
+    """An old name is the object of the new one, with a warning that names it and the release."""
+    monkeypatch.setitem(matchprob.DEPRECATED, "prove", ("certify", "0.4.0"))
+    with pytest.warns(DeprecationWarning, match=r"matchprob\.certify now, and goes in 0\.4\.0"):
+        assert matchprob.prove is matchprob.certify
+
+
+def test_each_deprecated_name_has_a_new_one():
+    """Every old name that is listed has a public successor."""
+    assert {new for new, _ in matchprob.DEPRECATED.values()} <= set(matchprob.__all__)
+
+
 def test_every_public_name_is_what_the_stub_says():
     """Each name is the object of the module that the stub names, and is exported by it."""
     assert set(matchprob.__all__) <= set(dir(matchprob))
