@@ -137,11 +137,17 @@ def _factored(polynomial: fmpz_mpoly) -> sympy.Expr:
 
 
 class RationalFunctions:
-    """The field Q(parameters).
+    """The field Q(parameters), which notes by what eliminations divide.
 
     Parameters
     ----------
     parameters : sequence of str
+
+    Attributes
+    ----------
+    divisors : frozenset of str
+        Irreducible polynomials in the parameters that were divided by, in SymPy's notation: where
+        none of them is 0 the results hold at the values of the parameters.
 
     Examples
     --------
@@ -149,6 +155,8 @@ class RationalFunctions:
     >>> a, b = field.parameters
     >>> field.rref([[a, b], [a * a, a * b]], 2)
     [[1, b/a]]
+    >>> field.divisors
+    frozenset({'a'})
     """
 
     characteristic = 0
@@ -158,6 +166,7 @@ class RationalFunctions:
         # At least one parameter, since a ring of polynomials needs one.
         self._ring = fmpz_mpoly_ctx.get(self.names or ("_",), "degrevlex")
         self._one = self._ring.constant(1)
+        self.divisors: frozenset[str] = frozenset()
         gens = self._ring.gens()[: len(self.names)]
         self.parameters: tuple[RationalFunction, ...] = tuple(
             RationalFunction(x, self._one) for x in gens
@@ -182,10 +191,20 @@ class RationalFunctions:
         """The generators of the ring."""
         return list(self.context(names).gens())
 
+    def note(self, divisor: fmpz_mpoly) -> None:
+        """Note that something is divided by a polynomial in the parameters."""
+        self.divisors |= {str(expression_of(factor)) for factor, _ in divisor.factor()[1]}
+
     def rref(self, rows: Sequence[Sequence[Any]], columns: int) -> list[list[Any]]:
-        """Reduced row echelon form, without its zero rows."""
+        """Reduced row echelon form, without its zero rows.
+
+        The product of the pivots is the minor of their rows and columns, up to its sign.  Where it
+        is not 0 the unknowns of these columns are the same functions of the others, so it alone is
+        noted, and not each pivot.
+        """
         left = [[self.constant(entry) for entry in row] for row in rows]
         done: list[list[Any]] = []
+        minor = self.constant(1)
         for column in range(columns):
             check_time()
             # The shortest pivot keeps fractions short.
@@ -194,6 +213,7 @@ class RationalFunctions:
                 continue
             pivot = min(choices, key=lambda row: _length(row[column]))
             left = [row for row in left if row is not pivot]
+            minor = minor * pivot[column]
             inverse = 1 / pivot[column]
             pivot = [entry * inverse for entry in pivot]
             for group in (left, done):
@@ -202,6 +222,7 @@ class RationalFunctions:
                     if factor != 0:
                         group[k] = [x - factor * y for x, y in zip(row, pivot, strict=True)]
             done.append(pivot)
+        self.note(minor.top)
         return done
 
     def __repr__(self) -> str:
@@ -349,6 +370,8 @@ class Polynomial:
         for top in tops.values():
             factor = top if factor is None else factor.gcd(top)
         ring = self.ring
+        if factor is not None:
+            ring.field.note(factor)
         unknowns = [sympy.Symbol(name) for name in ring.names]
         terms = []
         for monomial in self.monoms():

@@ -48,6 +48,8 @@ class RationalField:
     """The rationals, through python-flint."""
 
     characteristic = 0
+    # Numbers that are not 0 are no conditions; see `RationalFunctions`.
+    divisors: frozenset[str] = frozenset()
 
     def constant(self, value: Any) -> Any:
         if isinstance(value, (fmpq, fmpz, int)):
@@ -70,6 +72,8 @@ class RationalField:
 
 class PrimeField:
     """The integers modulo a prime p < 2^31."""
+
+    divisors: frozenset[str] = frozenset()
 
     def __init__(self, p: int = DEFAULT_PRIME) -> None:
         self.characteristic = p

@@ -19,7 +19,7 @@ from typing import Any
 import sympy
 from flint import fmpz_mpoly_ctx
 
-from algebra.documents import Document
+from algebra.documents import Document, Paragraph, Table
 from algebra.errors import InputError, one_line
 from algebra.networks.limits import plural
 from algebra.polynomials.rational_functions import expression_of
@@ -28,6 +28,8 @@ from algebra.systems.symbolic import Elimination
 
 # With more terms of the polynomial in one unknown, SymPy does not finish.
 _MOST_TERMS = 4000
+# Longest text of a discriminant that is printed whole, and of a factor in a table.
+_SHORT, _SHORT_FACTOR = 200, 60
 
 
 @dataclass(frozen=True, repr=False)
@@ -101,8 +103,27 @@ class Discriminant(Result):
 
     def document(self) -> Document:
         """The polynomial's degree and the discriminant's size."""
-        facts = {**named(self, "unknown", "degree"), "discriminant": str(self.value)}
-        return Document(self.factored, {**facts, "symbols": len(self.symbols)})
+        facts = {
+            **named(self, "unknown", "degree"),
+            "factors": len(self.factors),
+            "symbols": len(self.symbols),
+        }
+        if len(self.factored) <= _SHORT:
+            return Document(self.factored, facts)
+        terms = [len(sympy.Add.make_args(factor)) for factor, _ in self.factors]
+        table = Table(
+            {
+                "factor": [_in_short(factor) for factor, _ in self.factors],
+                "power": [power for _, power in self.factors],
+                "terms": terms,
+            }
+        )
+        title = (
+            f"Δ of the N = {self.degree} solutions, in {len(self.symbols)} symbols: "
+            f"{plural(len(terms), f'{len(terms)} factor')}, the longest of {max(terms)} terms"
+        )
+        where = Paragraph("  in full: `factored`, `value` (its sign), `factors`; or --json")
+        return Document(title, facts, (table, where))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data; polynomials as texts in SymPy's notation."""
@@ -172,6 +193,12 @@ def discriminant_of(found: Elimination, root_count: int | None = None) -> Discri
     except (sympy.PolynomialError, NotImplementedError) as error:
         raise InputError(f"the discriminant was not computed: {one_line(error)}") from None
     return Discriminant(found, names[0], polynomial, *_factors(delta))
+
+
+def _in_short(factor: sympy.Expr) -> str:
+    """A factor, or the beginning of a long one."""
+    text = str(factor)
+    return text if len(text) <= _SHORT_FACTOR else f"{text[: _SHORT_FACTOR - 2]} …"
 
 
 def _factors(delta: sympy.Expr) -> tuple[int, tuple[tuple[sympy.Expr, int], ...]]:

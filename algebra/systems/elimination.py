@@ -191,7 +191,10 @@ def _defer(
         solvable = all(sum(m[k] for k in own) <= 1 for e in members for m in e.monoms())
         if solvable:
             matrix = [FieldPoints(field).affine(e, block.unknowns, values)[1] for e in members]
+            before = field.divisors
             solvable = len(field.rref(matrix, len(own))) == len(own)
+            # A test at one point divides nothing that stays.
+            field.divisors = before
         if own & needed or not solvable:
             for e in block.equations:
                 needed.update(patterns[e])
@@ -222,8 +225,10 @@ def _expose_linear(field: Any, ring: Any, equations: Sequence[Any]) -> tuple[lis
         for monomial, coefficient in table.items():
             row[column[monomial]] = coefficient
         rows.append(row)
+    before = field.divisors
     reduced = field.rref(rows, len(monomials))
     if len(reduced) == len(equations) and all(sum(monomials[pivot_of(r)]) > 1 for r in reduced):
+        field.divisors = before
         return list(equations), []
     rebuilt = [
         ring.from_dict({monomials[c]: v for c, v in enumerate(row) if v != 0})

@@ -97,6 +97,22 @@ class Elimination(Result):
             found[name] = sympy.together(_at(image, values))
         return found
 
+    @cached_property
+    def conditions(self) -> tuple[sympy.Expr, ...]:
+        """Polynomials in the data that must not be 0, irreducible: elimination divides by them.
+
+        The core and the weights are those of every instance at which none of them vanishes, and
+        hence of almost every one; none if all data are numbers.
+        """
+        field = self.core.system.ring
+        if not isinstance(field, RationalFunctions):
+            return ()
+        # Factors are removed from equations, and linear blocks solved, on request.
+        assert self.equations is not None
+        assert self.weights is not None
+        found = map(sympy.sympify, field.divisors)
+        return tuple(sorted(found, key=lambda own: (len(own.args), str(own))))
+
     @property
     def deferred(self) -> tuple[str, ...]:
         """The unknowns of linear blocks that are solved last; none if all is linear."""
@@ -136,6 +152,7 @@ class Elimination(Result):
             "equations": [str(e) for e in self.equations],
             "consistent": self.consistent,
             "weights": {name: str(value) for name, value in self.weights.items()},
+            "conditions": [str(e) for e in self.conditions],
             **named(self, "deferred", "parameters"),
         }
 
@@ -145,7 +162,11 @@ class Elimination(Result):
         lines = [f"{e} = 0" for e in self.equations]
         lines += [f"{name} = {value}" for name, value in self.weights.items()]
         if self.deferred:
-            lines.append(f"{', '.join(self.deferred)}: by linear equations, once these are known")
+            lines.append(
+                f"{', '.join(self.deferred)}: by linear equations, once these are known, where "
+                "their matrix is regular"
+            )
+        lines += [f"{e} ≠ 0" for e in self.conditions]
         return "\n".join(lines) or "nothing is left"
 
 

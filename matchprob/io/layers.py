@@ -379,5 +379,10 @@ def _load(path: Path) -> dict[str, np.ndarray]:
     except FileNotFoundError:
         raise InputError(f"{path}: no such file") from None
     except (InputError, OSError, ValueError) as error:
+        if path.suffix != ".npz":
+            raise InputError(
+                f"{path}: a network is expected, an .npz file with W1, b1, W2, …, and this is no "
+                ".npz file"
+            ) from None
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: cannot be read as an .npz archive: {one_line(reason)}") from None

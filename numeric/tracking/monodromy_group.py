@@ -32,7 +32,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from math import factorial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -51,6 +51,9 @@ from algebra.time_limits import check_time
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import StartSystem, match
 from numeric.tracking.tracker import DONE, TrackerSettings, track
+
+if TYPE_CHECKING:
+    from sympy.combinatorics import PermutationGroup
 
 # Lines tracked at a time, consecutive batches without new permutations, and lines in all.
 _LINES, _QUIET, _MOST_LINES = 3, 2, 30
@@ -86,6 +89,14 @@ class MonodromyGroup(Result):
     def degree(self) -> int:
         """N."""
         return self.group.degree
+
+    @property
+    def permutation_group(self) -> PermutationGroup:
+        """The group as SymPy's, of the points 0 … N − 1: its orders, subgroups and characters."""
+        from sympy.combinatorics import Permutation, PermutationGroup
+
+        own = [Permutation(list(images)) for images in self.permutations]
+        return PermutationGroup(own or [Permutation(size=self.degree)])
 
     @property
     def is_whole(self) -> bool:

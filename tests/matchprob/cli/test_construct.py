@@ -75,3 +75,8 @@ def test_the_python_functions_accept_normalization_networks():
     assert mp.certify(problem).verdict == "maximal"
     assert mp.estimate(problem, 5).estimate == 1
     assert "needs width 4" in str(mp.inspect(problem))
+
+
+def test_a_problem_file_is_no_target(path, complaint):
+    """The message says which file is expected."""
+    assert "a network is expected, an .npz file with W1" in complaint("construct", path)

@@ -42,6 +42,16 @@ def test_two_nets_in_one_have_blocks():
     assert "if no further loop adds to the group" in text
 
 
+def test_the_group_as_sympys():
+    """The same order, orbits and generators in SymPy's class; of one solution the trivial group."""
+    for generators in ([(1, 0, 2, 3), (0, 1, 3, 2)], [(1, 2, 3, 0)], []):
+        N = 4 if generators else 1
+        found = MonodromyGroup(root_group(generators, N), tuple(generators), lines=3, lost=0)
+        own = found.permutation_group
+        assert (own.degree, own.order()) == (N, found.group.order)
+        assert [g.array_form for g in own.generators] == [list(g) for g in generators or [(0,)]]
+
+
 def test_group_of_a_single_solution():
     """A single solution is said to be rational in the data; the order is 1."""
     assert trivial_group("linear").statements() == [
