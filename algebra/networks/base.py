@@ -582,8 +582,8 @@ class Network(Programmed):
     def roles(self) -> dict[str, tuple[str, ...]]:
         """The matrices in the papers' theorems, by their role.
 
-        Roles are "decoder", "encoder", "recurrent" and "hidden layers"; a kind that the papers do
-        not treat has none.
+        Roles are "decoder", "encoder", "recurrent", "hidden layers" and "rectified layer"; a kind
+        that the papers do not treat has none.
         """
         return {}
 

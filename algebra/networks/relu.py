@@ -54,6 +54,9 @@ class ShallowReLU(Network):
         """The functions are piecewise linear: no finite ambient dimension."""
         return Model(self.program(), support=support), None
 
+    def roles(self) -> dict[str, tuple[str, ...]]:
+        return {"rectified layer": ("W1",)}
+
     def axes(self) -> tuple[Axis, ...]:
         return (
             Axis("outputs", self.d, (("W2", 0),)),

@@ -200,6 +200,8 @@ class Inspection(Result):
         What elimination leaves of them, if that is requested.
     constrained : bool
         Whether the problem has constraints, which are no part of the equations.
+    principles : tuple of str
+        What the first paper's unproved principles predict of it, in sentences.
     """
 
     allocation: Allocation
@@ -217,6 +219,7 @@ class Inspection(Result):
     written: SymbolicSystem | None = None
     core: Elimination | None = None
     constrained: bool = False
+    principles: tuple[str, ...] = ()
 
     @property
     def learnable(self) -> int:
@@ -237,7 +240,7 @@ class Inspection(Result):
             "labels": network.outputs,
             "parameters": network.parameters,
             **cells_data("cells", network, self.allocation.cells),
-            **named(self, "prime", "forms", "skipped"),
+            **named(self, "prime", "forms", "skipped", "principles"),
             **self._of_updates(),
             **({"labels": self.labels} if self.labels else {}),
             "violations": [
@@ -289,11 +292,21 @@ def _document(found: Inspection) -> Document:
     parts += [part for form in found.forms for part in _form(form)]
     parts += [Paragraph(f"  {text}", "quiet") for text in found.skipped]
     parts += _violations(found)
+    if found.principles:
+        parts.append(Paragraph(_PRINCIPLES, "quiet"))
+        parts += [Paragraph(f"  {text}", "quiet") for text in found.principles]
     title = (
         f"{found.learnable} of {plural(network.parameters, f'{network.parameters} weight')} learn"
     )
     document = Document(title, facts, tuple(parts), _explanation(found), tone="strong")
     return document.mapped(found.names.annotate) if found.names else document
+
+
+# What a principle claims, and no more.
+_PRINCIPLES = (
+    "Principles of the first paper, if 0 < MP < 1: tendencies among allocations of as many "
+    "weights, not proved, and wrong for many pairs of them"
+)
 
 
 def _violations(found: Inspection) -> list[Part]:

@@ -15,6 +15,7 @@ train      Does training find the match: the verb train
 identify   Which weights the data determine, and the dimension of a set of functions
 record     What has to be recorded so that the data determine them
 surveys    Many allocations at once: audit, atlas
+principles The papers' principles, compared with measured match probabilities (audit)
 tools      Numerical methods that the exact verbs pass to `algebra`
 designs/   Allocations found: design, repair, robust
 construct  Frozen networks made equal to a target by their normalization layers: construct

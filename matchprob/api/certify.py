@@ -118,6 +118,7 @@ def inspect(
     """
     from algebra.families import registry
     from algebra.networks.base import NotKnown
+    from algebra.questions.surveys.structure import predictions
     from algebra.systems.forms import CORE, TooLong
     from matchprob.api.given import as_instance
 
@@ -142,6 +143,8 @@ def inspect(
                 found = replace(found, skipped=(*found.skipped, str(why)))
         if core or form == CORE:
             found = replace(found, core=_core(problem, found, numbers, seed))
+    if numbers is None and not found.updates:
+        found = replace(found, principles=predictions(found))
     return replace(found, names=problem.names, constrained=bool(problem.constraints))
 
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, limited, positive_seconds
+from matchprob.api.principles import check_only_principles, survey_principles
 from matchprob.api.question import network_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
@@ -19,11 +20,21 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Problem
     from algebra.questions.surveys.atlas import Atlas
     from algebra.questions.surveys.audit import Audit, AuditResult
+    from numeric.experiments.principles.survey import PrincipleSurvey
+
+# Trials of each class in a survey of principles.
+_TRIALS = 300
 
 
-def _unchecked(found: Audit, _: Arguments) -> str:
+def _unchecked(found: Audit | PrincipleSurvey, arguments: Arguments) -> str:
     if not found.is_partial:
         return ""
+    if arguments.get("principles"):
+        store = arguments.get("store")
+        kept = f"kept in {store}; the same command goes on" if store else "not kept: use --store"
+        return (
+            f"stopped after {found.checked} of {found.requested} classes, whose trials are {kept}"
+        )
     return (
         f"stopped after {found.checked} of {found.requested} allocations, which the result above "
         "is about"
@@ -38,11 +49,19 @@ def audit(
     budget: int | None = None,
     count: Annotated[int | None, LineOption(least=1)] = None,
     corrected: bool = False,
+    principles: bool = False,
+    trials: Annotated[int | None, LineOption(least=1)] = None,
+    confidence: Annotated[float | None, LineOption()] = None,
+    store: common.StoreFile = None,
+    workers: common.Workers = 1,
     timeout: common.Timeout = math.inf,
     seed: common.Seed = 0,
     progress: common.WorkProgress = None,
-) -> Audit:
+) -> Audit | PrincipleSurvey:
     """Compare the papers' theorems, as stated, with the exact verdict.
+
+    With `principles`: compare the papers' unproved principles for allocations between minimal and
+    maximal with estimated match probabilities.
 
     Parameters
     ----------
@@ -56,11 +75,21 @@ def audit(
         has fewer, the rest is divided among the others.
     corrected : bool, optional
         Audit the corrected theorems too (slower).
+    principles : bool, optional
+        Compare principles (more rows, more quadratic equations, …) with match probabilities.  Of
+        one allocation for each class up to symmetry, with all weights in `matrices` together: W of
+        a recurrent net, W1 of a ReLU net, all matrices of others by default.
+    trials : int, optional
+        With principles: number of common random trials of each class; 300 by default.
+    confidence : float, optional
+        With principles: level of the intervals, and of all ordered pairs together; 0.95 by default.
 
     Returns
     -------
-    Audit
-        A sequence of results, one for each matrix, and their totals.
+    Audit or PrincipleSurvey
+        A sequence of results, one for each matrix, and their totals.  With `principles` the classes
+        between minimal and maximal with their match probability, Kendall's τ of each predictor, and
+        the pairs of classes that contradict a principle.
     """
     from algebra.questions.surveys import audit as audits
     from matchprob.io.progress import counted
@@ -69,6 +98,17 @@ def audit(
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("audit")
     problem.need_generic("audit")
+    if principles:
+        _need_exchangeable(problem, "audit --principles")
+        if corrected:
+            raise InputError("`corrected` (True) is about theorems: it excludes `principles`")
+        return survey_principles(
+            problem, matrices=list(matrices or []), budget=budget, count=count,
+            trials=_TRIALS if trials is None else trials,
+            confidence=0.95 if confidence is None else confidence, store=store, workers=workers,
+            timeout=timeout, seed=seed, progress=progress,
+        )  # fmt: skip
+    check_only_principles(trials=trials, confidence=confidence, store=store)
     network = problem.network
     size = network.outputs if budget is None else budget
     names = list(matrices or [])
@@ -99,6 +139,16 @@ def audit(
     return audits.Audit(
         tuple(found), seed, sum(shares[name] or number for name, number in there.items())
     )
+
+
+def _need_exchangeable(problem: Problem, verb: str) -> None:
+    """Refuse laws under which the order of units matters."""
+    if problem.distribution.signs:
+        raise InputError(
+            f"{verb} treats all allocations that differ by the order of units only as one, and "
+            "signs distinguish these: remove signs from [distribution], or certify single "
+            "allocations"
+        )
 
 
 def _shares(
@@ -182,12 +232,7 @@ def atlas(
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
     problem.need_generic("atlas")
-    if problem.distribution.signs:
-        raise InputError(
-            "atlas gives one verdict to all allocations that differ by the order of units only, "
-            "and signs distinguish these: remove signs from [distribution], or certify single "
-            "allocations"
-        )
+    _need_exchangeable(problem, "atlas")
     with limited(timeout), counted(progress, "certifying") as on_progress:
         return atlases.atlas(
             problem.network,

@@ -1,5 +1,6 @@
 """Experiments with many instances.
 
+principles/ Numbers of an allocation that may predict its match probability
 profiles/   Match probability as a function of a bound on the match's cost
 training/   How often gradient methods find a match, certified
 """

@@ -60,10 +60,12 @@ from matchprob.report.drawing.style import (
     tidy,
 )
 from matchprob.report.identification import cell_groups
+from matchprob.report.principles import draw_principles, principles_size
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
 from numeric.count_result import CountResult
 from numeric.equations.programs.losses import MSE
+from numeric.experiments.principles.survey import PrincipleSurvey
 from numeric.experiments.profiles.profile import ProfileResult
 from numeric.experiments.training.experiment import TrainResult
 from numeric.families.normalization.construct import Construction
@@ -441,6 +443,7 @@ PICTURES: dict[type[Result], Drawing] = {
     Robustness: _masks(_robustness),
     Audit: Drawing(_audit, _audit_size),
     AuditResult: Drawing(_audit, _audit_size),
+    PrincipleSurvey: Drawing(draw_principles, principles_size),
     Atlas: Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
     DesignResult: _masks(_design),
     RepairResult: _masks(_repair),

@@ -58,6 +58,9 @@ MADE = {
     "record, ranked": lambda: mp.record(WIDE, "units"),
     "record, entries": lambda: mp.record(DIAGONAL, "entries"),
     "audit": lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)),
+    "audit, principles": lambda: mp.audit(
+        mp.LinearRNN(n=3, T=2, b=1, d=2, m=2), principles=True, trials=20
+    ),
     "atlas": lambda: mp.atlas(NET, 2),
     "atlas, many": lambda: mp.atlas(mp.LinearRNN(n=3, T=2, b=1, d=1, m=2), 3, search=0.0),
     "design": lambda: mp.design(DIAGONAL),

@@ -1,0 +1,101 @@
+"""Picture of match probabilities against the numbers that may predict them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.ticker import MaxNLocator
+
+from algebra.errors import InputError
+from matchprob.report.drawing.palette import BLUE, INK
+from matchprob.report.drawing.style import SMALL, available_width, heading, tidy
+from numeric.experiments.principles.correlation import RankCorrelation
+from numeric.experiments.principles.survey import PrincipleSurvey
+
+# Panels side by side, and the size of one in inches.
+_ACROSS, _WIDTH, _HEIGHT = 3, 2.3, 1.9
+# The narrowest panel in points; the lowest one, and the heading, in inches.
+_NARROWEST, _LOWEST, _HEADING = 110.0, 1.5, 1.6
+# The space between panels, as a share of the picture and of a row.
+_GAP_ACROSS, _GAP_DOWN = 0.07, 0.4
+
+
+def _shown(found: PrincipleSurvey) -> list[RankCorrelation]:
+    """The predictors that differ between classes."""
+    return [t for t in found.tau if t.value is not None]
+
+
+def principles_size(found: PrincipleSurvey) -> tuple[float, float]:
+    """Width and height in inches that fit the panels."""
+    down = -(-max(1, len(_shown(found))) // _ACROSS)
+    return _ACROSS * _WIDTH, _HEADING + down * _HEIGHT
+
+
+def draw_principles(axes: Axes, found: PrincipleSurvey) -> None:
+    """One panel for each predictor: a point for each class, with its interval, and τ above it."""
+    shown = _shown(found)
+    if not shown:
+        raise InputError("no number differs between the classes: there is nothing to draw")
+    axes.set_axis_off()
+    across = max(1, min(_ACROSS, int(available_width(axes) / _NARROWEST)))
+    figure: Any = axes.get_figure()
+    down = max(1, int((figure.get_figheight() - _HEADING) / _LOWEST))
+    left_out = len(shown) - across * down
+    shown = shown[: across * down]
+    down = -(-len(shown) // across)
+    width = (1 - _GAP_ACROSS * (across - 1)) / across
+    slot = 1 / down
+    for k, tau in enumerate(shown):
+        row, column = divmod(k, across)
+        left = column * (width + _GAP_ACROSS)
+        bottom = 1 - (row + 1 - 0.7 * _GAP_DOWN) * slot
+        panel = axes.inset_axes((left, bottom, width, (1 - _GAP_DOWN) * slot))
+        _panel(panel, found, tau, has_name=column == 0)
+    more = f"; {left_out} more numbers are not drawn" if left_out > 0 else ""
+    heading(
+        axes,
+        f"{found.network}\n{len(found.classes)} classes, {found.trials} trials each; bars: "
+        f"{found.confidence:.0%} intervals{more}",
+    )
+
+
+def _panel(axes: Axes, found: PrincipleSurvey, tau: RankCorrelation, *, has_name: bool) -> None:
+    points = [
+        (value, c.estimate.interval(), c.estimate.estimate)
+        for c, value in zip(found.classes, found.values_of(tau.predictor), strict=True)
+        if value is not None
+    ]
+    places = _places([value for value, *_ in points])
+    colour = BLUE if tau.is_principle else INK
+    for x, (_, interval, estimate) in zip(places, points, strict=True):
+        axes.plot([x, x], [interval.low, interval.high], color=colour, lw=0.8, alpha=0.5)
+        if estimate is not None:
+            axes.plot([x], [estimate], "o", ms=3, color=colour)
+    axes.set_ylim(-0.02, 1.02)
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
+    low = "" if tau.low is None else f" [{tau.low:.2f}, {tau.high:.2f}]"
+    axes.set_title(f"τ {tau.value:.2f}{low}", fontsize=SMALL, pad=2)
+    largest = max(value for value, *_ in points)
+    name = f"log₂ of {tau.predictor}" if largest > _LARGE else tau.predictor
+    tidy(axes, name, "MP" if has_name else "")
+
+
+# Larger numbers are drawn by their logarithm.
+_LARGE = 10_000
+
+
+def _places(values: Sequence[int]) -> np.ndarray:
+    """The abscissas, points of one value a little apart so that their bars are seen."""
+    if max(values) > _LARGE:
+        x = np.array([float(max(value, 1).bit_length() - 1) for value in values])
+    else:
+        x = np.array(values, float)
+    spread = 0.02 * float(np.ptp(x) or 1)
+    seen: dict[float, int] = {}
+    for k, value in enumerate(x):
+        place = seen[value] = seen.get(value, -1) + 1
+        x[k] = value + spread * (place if place % 2 else -place) / 2
+    return x
