@@ -9,4 +9,5 @@ optimum           The algorithm for the given number of kinds of caps
 groups            Groups of columns, their gains in rank, a search over sets of groups
 exchange          Which groups of vectors can be left out, by exchanges in a basis
 spanning          The cheapest spanning groups
+containing        The cheapest groups of vectors whose span contains given vectors
 """

@@ -151,7 +151,7 @@ class SpanningProblem:
             return False
         return self.groups.rank(chosen) >= self.wanted
 
-    def _able(self, chosen: Iterable[int], leaf: GroupLeaf) -> list[int] | None:
+    def able(self, chosen: Iterable[int], leaf: GroupLeaf) -> list[int] | None:
         """The open groups that the caps permit with the chosen ones.
 
         None if these violate caps, or if a needed group is banned.
@@ -179,7 +179,7 @@ class SpanningProblem:
         """The node of a leaf, with its essential groups or without."""
         check_time()
         chosen = self.needed.union(leaf.chosen)
-        others = self._able(chosen, leaf)
+        others = self.able(chosen, leaf)
         if others is None:
             return None
         if with_essential:
@@ -289,7 +289,7 @@ class SpanningProblem:
     def quick_bound(self, leaf: GroupLeaf) -> int | None:
         """A bound from upper bounds of f, without a rank; None if the leaf contains no set."""
         chosen = sorted(self.needed.union(leaf.chosen))
-        able = self._able(chosen, leaf)
+        able = self.able(chosen, leaf)
         if able is None:
             return None
         cost, reached = self.cost(chosen), 0

@@ -30,7 +30,11 @@ PATTERNS = 64
 
 @verb(is_drawn=True)
 def identify(
-    question: common.Question, *, seed: common.Seed = 0, timeout: common.Timeout = 60.0
+    question: common.Question,
+    *,
+    target: common.Target = (),
+    seed: common.Seed = 0,
+    timeout: common.Timeout = 60.0,
 ) -> Identification:
     """Compute which learnable weights the data determine.
 
@@ -54,7 +58,12 @@ def identify(
     problem = as_generic(question, "identify")
     seed = whole_number(seed, "seed", 0)
     with limited(positive_seconds(timeout, "timeout")):
-        return identify_problem(problem, seed=seed, timeout=timeout)
+        found = identify_problem(problem, seed=seed, timeout=timeout)
+        if target:
+            from algebra.questions.record.recording import states_of_target
+
+            found = replace(found, aim=states_of_target(problem, target, seed))
+        return found
 
 
 @verb(

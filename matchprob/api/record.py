@@ -23,7 +23,7 @@ def _tables(before: Arguments) -> tuple[Any, Any]:
     from algebra.questions.record.elements import check_kinds, elements_of
 
     problem = before["question"]
-    kinds = check_kinds(before.get("what", "outputs"))
+    kinds = check_kinds(before.get("what") or ("units" if before.get("target") else "outputs"))
     return elements_of(problem.network, kinds)[0], problem.names
 
 
@@ -73,8 +73,9 @@ def _print_first(found: FirstChoice) -> None:
 )  # fmt: skip
 def record(
     question: common.Question,
-    what: Annotated[str | Sequence[str], LineOption(word=str, is_repeated=True)] = "outputs",
+    what: Annotated[str | Sequence[str], LineOption(word=str, is_repeated=True)] = (),
     *,
+    target: common.Target = (),
     costs: Annotated[
         Mapping[str, Fraction | float | str] | None,
         LineOption(
@@ -107,6 +108,7 @@ def record(
     """Choose what to record so that the data determine the weights.
 
     The result is the cheapest choice that determines the weights as far as recording everything
+    does; with a target, the cheapest one that determines the target as far as recording everything
     does.
 
     Parameters
@@ -115,7 +117,8 @@ def record(
         Problem file (TOML).  Or a `Problem`, with a fixed allocation; labels are taken to come
         from a network of this allocation.
     what : str or sequence of str, optional
-        outputs (by default), entries, samples, times or units; repeatable.  That is, "outputs"
+        outputs (by default; units if there is a target), entries, samples, times or units;
+        repeatable.  That is, "outputs"
         (each for all samples), "entries" (single labels), "samples" (each with all outputs),
         "times" (the outputs of a recurrent network at a step), "units" (hidden units, at all steps
         for all samples).
@@ -159,6 +162,7 @@ def record(
     positive_seconds(seconds, "seconds", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
         return record_problem(
-            problem, what, costs=costs, must=must, forbidden=forbidden, caps=caps,
+            problem, what or ("units" if target else "outputs"), costs=costs, must=must,
+            forbidden=forbidden, caps=caps, target=target,
             seconds=seconds, relaxation=relaxation, first=first, seed=seed,
         )  # fmt: skip

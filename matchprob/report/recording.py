@@ -46,6 +46,8 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
             else 1
             for k, element in enumerate(question.elements)
         ]
+        # Numbers that may not be recorded.
+        + [0]
     )
     network, out = found.problem.network, {}
     for kind, (source, owners) in zip(question.kinds, question.owners, strict=True):

@@ -241,6 +241,15 @@ Data = Annotated[
         kind="array, mapping of str to array, str or Path", metavar="FILE", word=Path,
     ),
 ]  # fmt: skip
+Target = Annotated[
+    str | Sequence[str],
+    LineOption(
+        "Activities to be determined, whether or not the weights are: units, outputs, times=A:B "
+        "(steps A to B - 1), samples=new (outputs for inputs that were not shown), or names such "
+        'as "unit 5".  Steps, samples and elements named here are not recorded.',
+        kind="str or sequence of str", metavar="TARGET", word=str, is_repeated=True,
+    ),
+]  # fmt: skip
 Constants = Annotated[
     Sequence[str],
     LineOption(

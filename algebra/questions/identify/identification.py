@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from algebra.documents import Document, Paragraph
@@ -28,6 +28,7 @@ from algebra.questions.identify.alternatives import Alternatives, alternatives
 from algebra.questions.identify.balls import proves_fibre
 from algebra.questions.identify.explanation import explain, explain_updates
 from algebra.questions.identify.fibre import Fibre, fibre
+from algebra.questions.identify.freedom import TargetState, TargetStates
 from algebra.questions.identify.updates import learning_fibre
 from algebra.ranks.parametrized import by_parameters
 from algebra.results import Result, named
@@ -53,6 +54,8 @@ class Identification(Result):
     timeout : float
         Time limit of the call in seconds.
     seed : int
+    aim : TargetStates or None
+        What the labels leave free of a target.
     """
 
     problem: Problem
@@ -62,6 +65,12 @@ class Identification(Result):
     seed: int
     out_of_time: bool = False
     timeout: float = field(default=60.0, compare=False)
+    aim: TargetStates | None = None
+
+    @property
+    def target(self) -> tuple[TargetState, ...]:
+        """What the labels leave free of each activity of a target."""
+        return () if self.aim is None else self.aim.states
 
     @property
     def globally_determined(self) -> tuple[Cell, ...] | None:
@@ -102,6 +111,7 @@ class Identification(Result):
             **known,
             "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
+            **({} if self.aim is None else self.aim.to_dict()),
         }
 
     def _groups(self) -> dict[str, Any]:
@@ -155,7 +165,10 @@ class Identification(Result):
         names = self.problem.names
         why = explain_updates(self) if self.problem.updates else explain(self)
         found = Document(title, facts, tuple(map(Paragraph, self._lines())), why)
-        return found.mapped(names.annotate) if names else found
+        found = found.mapped(names.annotate) if names else found
+        if self.aim is None:
+            return found
+        return replace(found, parts=(*found.parts, *map(Paragraph, self.aim.lines())))
 
     def _lines(self) -> list[str]:
         """The weights that are free, determined locally, or take several values."""

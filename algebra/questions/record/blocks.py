@@ -171,11 +171,7 @@ class _Blocks:
         # No element has a larger rank: more rows are replaced by this number of random
         # combinations.
         self.is_small, self.most = False, question.allocation.size
-        count = np.zeros(len(question.elements), np.int64)
-        for _, inside in question.owners:
-            for of in inside:
-                count += np.bincount(of.ravel(), minlength=len(count))
-        self.sizes = count[list(question.allowed)].tolist()
+        self.sizes = [question.sizes[k] for k in question.allowed]
         self._kept: dict[int, Residues] = {}
         # Where the last computed elements end, and their number.
         self._last = 0, 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal
 
@@ -36,8 +37,21 @@ class EntryEvidence(Record):
     dual: DualInFile = field(repr=False)
 
 
+@dataclass(frozen=True)
+class TargetEvidence(Record):
+    """Evidence for the bound if a target is to be determined, not all that may be recorded.
+
+    Cuts are sets of groups, one of which every recording that determines the target has.
+    """
+
+    cuts: tuple[Counts, ...] = field(repr=False)
+    leaves: Leaves = field(repr=False)
+
+
 def _read_evidence(value: Any, place: str, context: Context) -> Record:
-    form = EntryEvidence if context["what"] == ("entries",) else GroupEvidence
+    form: type[Record] = EntryEvidence if context["what"] == ("entries",) else GroupEvidence
+    if context.get("target") and isinstance(value, Mapping) and "cuts" in value:
+        form = TargetEvidence
     return form.from_dict(value, place)
 
 
@@ -56,6 +70,10 @@ class RecordingProof(Record):
     caps : tuple of (str, int)
     rank : int
     cost, bound : Fraction
+    target : tuple of str
+        The activities to be determined, as they were given; empty if all that may be recorded is.
+    free : tuple of int
+        Number of directions that the recorded elements leave free in each element of the target.
     evidence : Record
     """
 
@@ -71,8 +89,11 @@ class RecordingProof(Record):
     rank: Count
     cost: Price
     bound: Price
+    target: tuple[str, ...] = field(default=(), kw_only=True)
+    free: Counts = field(default=(), kw_only=True)
     evidence: Annotated[
-        Record, Converted(EntryEvidence | GroupEvidence, _read_evidence, Record.to_dict)
+        Record,
+        Converted(EntryEvidence | GroupEvidence | TargetEvidence, _read_evidence, Record.to_dict),
     ]
 
     def question(self, seed: int) -> RecordingQuestion:
@@ -95,7 +116,7 @@ class RecordingProof(Record):
         return recording_question(
             self.problem, self.what, costs=dict(zip(names, self.prices, strict=True)),
             must=[names[k] for k in self.must], forbidden=[names[k] for k in self.forbidden],
-            caps=dict(self.caps), seed=seed, stream="verify-record",
+            caps=dict(self.caps), target=self.target, seed=seed, stream="verify-record",
         )  # fmt: skip
 
 

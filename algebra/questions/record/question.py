@@ -16,9 +16,10 @@ and only if their dimensions are. ∎
 
 So the sets of elements that determine as much as all elements are the spanning sets of the
 *polymatroid* of the elements' rows, or of a matroid if each element is one number; the cheapest
-sets are bases of least cost.  (Identifiability from the rank of the Jacobian of recorded quantities
-is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and Lecourtier [2]_; here
-the set of rows is chosen.)
+sets are bases of least cost.  A *target* asks for less: that other activities are determined
+(`algebra.questions.record.target`).  (Identifiability from the rank of the Jacobian of recorded
+quantities is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and Lecourtier
+[2]_; here the set of rows is chosen.)
 
 References
 ----------
@@ -31,9 +32,10 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
+from itertools import islice
 from math import lcm
 
 import numpy as np
@@ -50,14 +52,23 @@ from algebra.errors import (
 from algebra.linalg.modular import Residues, modular_rank, random_points
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
+from algebra.matroids.containing import ContainingProblem
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
 from algebra.networks.base import Point
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
+from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.questions.record.blocks import SEEN, Check, groups_at, span_at
 from algebra.questions.record.elements import Recordable, check_kinds, elements_of, numbers_of
+from algebra.questions.record.target import (
+    NEW,
+    RecordingTarget,
+    check_target,
+    determined_part,
+    with_target,
+)
 from algebra.ranks.generic_rank import (
     RARE,
     GenericRank,
@@ -95,6 +106,11 @@ class RecordingQuestion:
     caps : tuple of (str, int)
     stream : str
         Random points are derived from it.
+    owners : list of (str, list of ndarray of int)
+        As of `algebra.questions.record.elements.elements_of`; numbers that may not be recorded
+        belong to an element behind the last.
+    target : RecordingTarget or None
+        The activities that are to be determined; None if all that may be recorded is.
     """
 
     parametrized: Problem
@@ -106,6 +122,7 @@ class RecordingQuestion:
     caps: tuple[tuple[str, int], ...]
     stream: str
     owners: list[tuple[str, list[np.ndarray]]] = field(repr=False, compare=False)
+    target: RecordingTarget | None = None
 
     @property
     def allocation(self) -> Allocation:
@@ -122,6 +139,16 @@ class RecordingQuestion:
         """Numbers of the elements that the search chooses from."""
         return tuple(k for k in self.allowed if k not in self.must)
 
+    @cached_property
+    def asked(self) -> Problem:
+        """The problem without the new sample of the target."""
+        given = () if self.target is None else self.target.given
+        if NEW not in given:
+            return self.parametrized
+        network = self.parametrized.network.with_samples(self.parametrized.network.m - 1)
+        names = Names(network, self.parametrized.names.given)
+        return replace(self.parametrized, network=network, names=names)
+
     @property
     def is_plain(self) -> bool:
         """Whether each element is a single number: a matroid."""
@@ -136,6 +163,36 @@ class RecordingQuestion:
     def unit(self) -> int:
         """Common denominator of the prices."""
         return lcm(*(price.denominator for price in self.prices))
+
+    @cached_property
+    def sizes(self) -> list[int]:
+        """Number of the numbers of each element."""
+        found = np.zeros(len(self.elements) + 1, np.int64)
+        for _, inside in self.owners:
+            for of in inside:
+                found += np.bincount(of.ravel(), minlength=len(found))
+        return found[:-1].tolist()  # type: ignore[no-any-return]
+
+    @property
+    def count(self) -> int:
+        """Number of all numbers that may be recorded."""
+        return sum(self.sizes[k] for k in self.allowed)
+
+    def restricted(self, chosen: frozenset[int]) -> RecordingQuestion:
+        """The question in which only some elements may be recorded."""
+        others = frozenset(range(len(self.elements))) - chosen
+        return replace(self, must=frozenset(), forbidden=others, caps=())
+
+    @cached_property
+    def about_target(self) -> RecordingQuestion:
+        """The question whose elements are those of the target."""
+        assert self.target is not None
+        elements = self.target.elements
+        return replace(
+            self, kinds=("target",), elements=elements, prices=(Fraction(1),) * len(elements),
+            must=frozenset(), forbidden=frozenset(), caps=(), owners=self.target.owners,
+            target=None, stream=f"{self.stream}/target",
+        )  # fmt: skip
 
     def cost(self, elements: Sequence[int] | frozenset[int]) -> Fraction:
         """Total price."""
@@ -159,7 +216,7 @@ class RecordingQuestion:
             The element of each row.
         """
         network, cells = self.parametrized.network, self.allocation.cells
-        wanted = np.zeros(len(self.elements), bool)
+        wanted = np.zeros(len(self.elements) + 1, bool)
         wanted[list(self.allowed if elements is None else elements)] = True
         names = sorted(self.allocation.matrices)
         tables, owners = [np.zeros((0, len(cells)), np.int64)], [np.zeros(0, np.int64)]
@@ -207,9 +264,8 @@ class RecordingQuestion:
         to `spanning`.
         """
         size = self.allocation.size
-        count = Counter(int(k) for _, inside in self.owners for o in inside for k in o.ravel())
         chosen = self.allowed if elements is None else sorted(elements)
-        bound = min(size, sum(count[k] for k in chosen))
+        bound = min(size, sum(self.sizes[k] for k in chosen))
 
         largest = -1
 
@@ -264,7 +320,11 @@ class RecordingQuestion:
         samples = min(SEEN, network.m)
         seen = deficit_error(network, 1, bits=self.bits) ** samples
         missed = units * self.allocation.size * seen
-        return deficit_error(network, max(1, self.rank.rank), bits=self.bits) + missed
+        error = deficit_error(network, max(1, self.rank.rank), bits=self.bits) + missed
+        if self.target is not None:
+            # The ranks of the target, and of its union with all and with a cheapest recording.
+            error += 3 * deficit_error(network, max(1, self.allocation.size), bits=self.bits)
+        return error
 
     # -- the problems ----------------------------------------------------------------------
 
@@ -305,6 +365,31 @@ class RecordingQuestion:
             groups.sole,
         )
 
+    @cached_property
+    def is_whole(self) -> bool:
+        """Whether the target is determined only by what determines all that may be recorded."""
+        if self.target is None:
+            return True
+        [(p, number)] = islice(self.points(), 1)
+        return self.determined_rank(p, number) == self.rank.rank
+
+    def determined_rank(self, p: int, number: int) -> int:
+        """dim V at a point (`algebra.questions.record.target`)."""
+        point = self.point(p, number)
+        return len(determined_part(self, point, span_at(self, point, self.rank.rank)))
+
+    def containing(self, p: int, number: int, check: Check | None = None) -> ContainingProblem:
+        """The problem of the target at a point; groups are numbered as `allowed`."""
+        place = {k: i for i, k in enumerate(self.allowed)}
+        point = self.point(p, number)
+        groups = groups_at(self, point, check)
+        vectors = determined_part(self, point, span_at(self, point, self.rank.rank))
+        return ContainingProblem(
+            groups, self.units(self.allowed), len(vectors),
+            frozenset(place[k] for k in self.must), self.systems(self.allowed, frozenset()),
+            vectors=vectors,
+        )  # fmt: skip
+
     def problem_at(self, p: int, number: int) -> CappedProblem:
         """The capped problem of single rows at a point, the required rows contracted.
 
@@ -330,6 +415,7 @@ def recording_question(
     must: Sequence[str] = (),
     forbidden: Sequence[str] = (),
     caps: Mapping[str, int] | None = None,
+    target: str | Sequence[str] = (),
     seed: int = 0,
     stream: str = "record",
 ) -> RecordingQuestion:
@@ -348,6 +434,8 @@ def recording_question(
     caps : mapping, optional
         At most so many elements of a population ("matrix"); of entries also of one output ("row")
         and of one sample ("column").
+    target : str or sequence of str, optional
+        The activities to be determined (`algebra.questions.record.target.with_target`).
     seed : int, optional
     stream : str, optional
         Random points are derived from it and the seed.
@@ -392,9 +480,23 @@ def recording_question(
         if prices[k] < 0:
             raise InputError(f"`costs` ({name}: {value}) must not be negative")
     limits = _caps(caps, kinds)
+    aim: RecordingTarget | None = None
+    if target:
+        network, owners, aim = with_target(problem.network, problem.names, target, elements, owners)
+        check_target(aim, owners, frozenset(wanted))
+        for k in wanted:
+            if elements[k].name in aim.given:
+                raise InputError(
+                    f"`target` ({elements[k].name}) is recorded in any case (`must`); name an "
+                    "activity that is not"
+                )
+        network.need_ranks("a target", problem.support)
+        if network is not problem.network:
+            names = Names(network, problem.names.given)
+            problem = replace(problem, network=network, names=names)
     question = RecordingQuestion(
         problem, kinds, elements, tuple(prices), frozenset(wanted), frozenset(never), limits,
-        f"{stream}/{seed}", owners,
+        f"{stream}/{seed}", owners, aim,
     )  # fmt: skip
     for kind, number in limits:
         of = question.classes(kind)

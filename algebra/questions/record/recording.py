@@ -25,6 +25,8 @@ from typing import Any
 from algebra.certificates.records import Record
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.modular import Residues
+from algebra.matroids.capped import DualError
+from algebra.matroids.containing import cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
 from algebra.matroids.spanning import (
@@ -37,11 +39,13 @@ from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre, fibre_of_rows
+from algebra.questions.identify.freedom import TargetStates
 from algebra.questions.record.blocks import span_at
 from algebra.questions.record.elements import title
-from algebra.questions.record.proof import EntryEvidence, GroupEvidence
+from algebra.questions.record.proof import EntryEvidence, GroupEvidence, TargetEvidence
 from algebra.questions.record.question import RecordingQuestion, recording_question
 from algebra.questions.record.result import FirstChoice, Recording
+from algebra.questions.record.target import target_states
 from algebra.ranks.generic_rank import GenericRank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
@@ -83,7 +87,8 @@ def record(
         As for `algebra.matroids.optimum.optimum`.
     seed : int, optional
     **options
-        Of `algebra.questions.record.question.recording_question`: costs, must, forbidden, caps.
+        Of `algebra.questions.record.question.recording_question`: costs, must, forbidden, caps,
+        target.
 
     Raises
     ------
@@ -107,9 +112,26 @@ def record(
             fibre = fibre_of(question, question.rank)
     except (KeyboardInterrupt, OutOfTime) as end:
         raise Unfinished(_without_rank(question, end)) from None
+    if not question.is_whole:
+        return _for_target(question, fibre, seconds, first)
     if question.is_plain:
         return _entries(question, fibre, seconds, relaxation)
     return _groups(question, fibre, seconds, first)
+
+
+def states_of_target(problem: Problem, target: str | Sequence[str], seed: int = 0) -> TargetStates:
+    """What the labels leave free of a target.
+
+    Parameters
+    ----------
+    problem : Problem
+    target : str or sequence of str
+        See `algebra.questions.record.target.with_target`.
+    seed : int, optional
+    """
+    outputs = [f"output {k}" for k in range(problem.network.d)]
+    question = recording_question(problem, must=outputs, target=target, seed=seed)
+    return target_states(question, frozenset(question.allowed), TARGET)
 
 
 def fibre_of(question: RecordingQuestion, rank: GenericRank) -> Fibre:
@@ -225,6 +247,62 @@ def _groups(
     return replace(best, **_ranking(question, problem.groups, chosen))
 
 
+def _for_target(
+    question: RecordingQuestion, fibre: Fibre, seconds: float,
+    first: Callable[[FirstChoice], object] | None,
+) -> Recording:  # fmt: skip
+    """Elements that determine a target which less than all that may be recorded determines."""
+    ends = end_of_part(seconds)
+    points: list[tuple[int, int]] = []
+    chosen, proved, leaves = _known_choice(question), 0, tuple[GroupLeaf, ...]()
+    cuts: tuple[frozenset[int], ...] = ()
+    error, interrupt = Fraction(1), None
+    for p, number in question.points():
+        if error < TARGET or interrupt is not None or (points and has_passed(ends)):
+            break
+        with phase(f"search at random point {len(points) + 1}"):
+            problem = question.containing(p, number)
+            is_known = False
+            if points:
+                try:
+                    now = containing_bound(problem, leaves, cuts, proved)
+                    is_known = now is not None and now >= proved
+                except DualError:
+                    # The point shows that one of the points so far was unlucky.
+                    problem = question.containing(p, number)
+            if not is_known:
+                before = math.inf if points else max(ends, time.monotonic() + _FOR_CHOICE)
+                found = cheapest_containing(
+                    problem, chosen, min(before, ends) if points else before
+                )
+                interrupt = found.interrupt
+                if found.chosen is None:
+                    if interrupt or found.bound is not None:
+                        raise Unfinished(_not_found(question))
+                    raise NoRecording(_impossible(question))
+                assert found.bound is not None
+                if not points or found.bound < proved:
+                    proved, leaves, cuts = found.bound, found.leaves, tuple(problem.cuts)
+                chosen = frozenset(found.chosen)
+                if first is not None and not points:
+                    first(_first_choice(question, chosen, proved))
+        points.append((p, number))
+        error *= question.point_error
+    assert chosen is not None
+    elements = frozenset(question.allowed[k] for k in chosen)
+    where = plural(len(points), f"{len(points)} random point")
+    proof = f"a search of {plural(len(leaves), f'{len(leaves)} part')} with {len(cuts)} cuts, "
+    proof += f"checked at {where}"
+    bound = Fraction(proved, question.unit)
+    if bound < question.cost(elements):
+        proof = f"the search was stopped with {len(leaves)} parts left"
+    evidence = TargetEvidence(tuple(tuple(sorted(cut)) for cut in cuts), leaves)
+    return _result(
+        question, fibre, elements, bound, error, points, proof, evidence,
+        isinstance(interrupt, KeyboardInterrupt),
+    )  # fmt: skip
+
+
 def _known_choice(question: RecordingQuestion) -> frozenset[int] | None:
     """The elements by which ρ was found, numbered as `allowed`; None if they violate a cap."""
     for kind, most in question.caps:
@@ -282,10 +360,14 @@ def _result(
     evidence: Record,
     interrupted: bool = False,
 ) -> Recording:
+    aim: TargetStates | None = None
+    if question.target is not None:
+        aim = target_states(question, chosen, TARGET)
+        error += aim.error
     return Recording(
         question, tuple(question.elements[k] for k in sorted(chosen)), question.cost(chosen),
         bound, question.rank, fibre, min(error, Fraction(1)), tuple(points), proof,
-        evidence, interrupted,
+        evidence, interrupted, aim=aim,
     )  # fmt: skip
 
 

@@ -18,6 +18,7 @@ from algebra.networks.limits import plural, some
 from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre
+from algebra.questions.identify.freedom import TargetState, TargetStates
 from algebra.questions.record.elements import Recordable, available_kinds, title
 from algebra.questions.record.proof import FORMAT, VERSION, RecordingProof
 from algebra.questions.record.question import RecordingQuestion
@@ -86,6 +87,8 @@ class Recording(Result):
     alone : tuple of int
         The rank of each allowed element alone, or an upper bound of it if there are very many
         numbers.
+    aim : TargetStates or None
+        What the recorded elements leave free of the target.
     """
 
     question: RecordingQuestion = field(compare=False)
@@ -101,11 +104,17 @@ class Recording(Result):
     interrupted: bool = False
     order: tuple[tuple[Recordable, int], ...] = field(default=(), repr=False)
     alone: tuple[int, ...] = field(default=(), repr=False)
+    aim: TargetStates | None = field(default=None, repr=False)
 
     @property
     def problem(self) -> Problem:
         """The problem of the question."""
         return self.question.parametrized
+
+    @property
+    def target(self) -> tuple[TargetState, ...]:
+        """What the recorded elements leave free of each element of the target."""
+        return () if self.aim is None else self.aim.states
 
     @property
     def is_optimal(self) -> bool:
@@ -160,6 +169,7 @@ class Recording(Result):
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
             **named(self, "points"),
+            **({} if self.aim is None else self.aim.to_dict()),
         }
 
     def proof_file(self) -> dict[str, Any]:
@@ -168,13 +178,16 @@ class Recording(Result):
         If the search was not finished, the file claims `bound` only.
         """
         question, chosen = self.question, set(self.recorded)
-        problem = by_updates(Problem.of(question.allocation, support=question.parametrized.support))
+        problem = question.asked
+        problem = by_updates(Problem.of(problem.allocation, support=problem.support))
         return RecordingProof(
             FORMAT, VERSION, problem, question.kinds, question.prices,
             tuple(sorted(question.must)), tuple(sorted(question.forbidden)),
             tuple(question.caps),
             tuple(k for k, element in enumerate(question.elements) if element in chosen),
             self.rank.rank, self.cost, self.bound, self.evidence,
+            target=() if question.target is None else question.target.given,
+            free=tuple(state.free for state in self.target),
         ).to_dict()  # fmt: skip
 
     def columns(self) -> dict[str, list[Any]]:
@@ -203,11 +216,14 @@ class Recording(Result):
             "learnable": self.learnable,
             "proof": self.proof,
         }
-        lines = []
+        lines = list[str]()
+        if self.aim is not None:
+            facts["target"] = f"{self.aim.determined} of {len(self.aim.states)} determined"
+            lines += self.aim.lines()
         if len(self.order) > 1:
             adds = [f"{title(element, self.problem.names)} {gain}" for element, gain in self.order]
             lines.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
-        if not self.is_unique:
+        if not self.is_unique and self.aim is None:
             free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
             lines.append(f"  free, whatever is recorded: {free}")
         return Document(
@@ -220,6 +236,8 @@ class Recording(Result):
     def _why(self) -> Explanation:
         """What it determines, and how sure it is that less does not do."""
         size, rank = self.learnable, self.rank.rank
+        if self.aim is not None:
+            return self._why_target(self.aim)
         kinds, network = self.question.kinds, self.problem.network
         known, open_, decided_by = [], [], ""
         steps: list[Step] = []
@@ -264,6 +282,33 @@ class Recording(Result):
             decided_by = decided_by or "a search that goes to its end"
             steps.insert(0, step("record", "a longer search", what=kinds, seconds=600))
         return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
+
+    def _why_target(self, aim: TargetStates) -> Explanation:
+        """How sure it is that the target is determined, and that less does not do."""
+        free = len(aim.states) - aim.determined
+        known, open_, steps = [], "", list[Step]()
+        if free:
+            known.append(
+                f"{free} of the {len(aim.states)} activities of the target stay free whatever is "
+                "recorded here; what is recorded leaves as much of them free as all does."
+            )
+        else:
+            known.append(
+                "The derivatives of the target are combinations of those of what is recorded: near "
+                "the truth the recording determines the target, whether or not it determines the "
+                f"{self.learnable} learnable weights."
+            )
+        if self.is_optimal and self.cost:
+            known.append(
+                f"No cheaper recording determines as much of the target: one of cost below "
+                f"{self.cost} exists with probability at most {bound_text(self.error)}."
+            )
+        elif not self.is_optimal:
+            open_ = f"whether a recording of cost between {self.bound} and {self.cost} exists"
+            steps.append(step("record", "a longer search", what=self.question.kinds, seconds=600))
+        return Explanation(
+            tuple(known), open_, "a search that goes to its end" if open_ else "", tuple(steps)
+        )
 
 
 def bound_text(error: Fraction) -> str:

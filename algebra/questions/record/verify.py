@@ -12,6 +12,9 @@
 *rank*
     The rows of the recorded elements have the claimed rank at one of these points (proved), and the
     rows of all elements have no larger rank (proved if it is the number of weights, or of rows).
+*target*
+    The free directions of each element of the target are those that the file says, and as few as
+    with all elements recorded.
 *evidence*
     At points that the check draws, the dual solution, or the leaves of the search, give a bound
     that is not below the claimed bound.  Any numbers in the evidence give a true bound at that
@@ -40,6 +43,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
 from algebra.linalg.modular import Residues, matmul, random_residues
+from algebra.matroids.containing import containing_bound
 from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
 from algebra.networks.base import Point
@@ -48,10 +52,12 @@ from algebra.questions.record.proof import (
     EntryEvidence,
     GroupEvidence,
     RecordingProof,
+    TargetEvidence,
     read_recording_proof,
 )
 from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.result import bound_text
+from algebra.questions.record.target import target_states
 from algebra.time_limits import check_time
 
 # Subject of the claim, in the verification.
@@ -147,6 +153,11 @@ def _ranks(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
     if proof.rank != everything.rank:
         text = f"says {proof.rank}; all that may be recorded has {everything.rank}"
         raise CheckFailed("rank", text)
+    if question.target is not None:
+        _target(proof, question, checklist)
+        return
+    if proof.free:
+        raise CheckFailed("free", "is about a target, and the file has none")
     own = question.rank_of(chosen).rank
     if own < proof.rank:
         raise CheckFailed("recorded", f"has rank {own}, not {proof.rank}")
@@ -166,6 +177,27 @@ def _ranks(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
         f"what is recorded has rank {proof.rank}, as all that may be; {what}"
         + ("" if everything.is_proved else f" (error at most {bound_text(everything.error)})"),
     )
+
+
+def _target(proof: RecordingProof, question: RecordingQuestion, checklist: Checklist) -> None:
+    """The recorded elements determine the target as far as all elements do."""
+    own = target_states(question, frozenset(proof.recorded), TARGET)
+    states = own.states
+    if tuple(state.free for state in states) != proof.free:
+        wrong = [s for s, n in zip(states, proof.free, strict=False) if s.free != n]
+        text = f"{wrong[0].name} has {wrong[0].free}" if wrong else f"are {len(states)}"
+        raise CheckFailed("free", f"does not say the free directions: {text}")
+    whole = target_states(question, frozenset(question.allowed), TARGET)
+    if own.free != whole.free:
+        text = f"leaves {own.free} directions of the target free; with all recorded {whole.free}"
+        raise CheckFailed("recorded", text)
+    error = own.error + whole.error
+    checklist.say(
+        "target", PROBABLE if error else PROVED,
+        f"what is recorded determines {own.determined} of the {len(states)} activities of the "
+        "target, as all that may be recorded does"
+        + (f" (error at most {bound_text(error)})" if error else ""),
+    )  # fmt: skip
 
 
 def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checklist) -> None:
@@ -189,11 +221,31 @@ def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
 def _bound_at(
     proof: RecordingProof, question: RecordingQuestion, p: int, number: int
 ) -> Fraction | None:
-    if isinstance(proof.evidence, GroupEvidence):
+    if isinstance(proof.evidence, GroupEvidence) and question.is_whole:
         problem = question.groups(p, number, partial(_check_derivatives, question))
         enough = ceil(proof.bound * question.unit)
         found = spanning_bound(problem, proof.evidence.leaves, enough)
         return None if found is None else Fraction(found, question.unit)
+    if isinstance(proof.evidence, TargetEvidence):
+        return _target_bound(proof, proof.evidence, question, p, number)
+    if not question.is_whole:
+        raise CheckFailed("evidence", "is about all that may be recorded, and the target is less")
     assert isinstance(proof.evidence, EntryEvidence)
     units = proof.evidence.dual.bound(question.problem_at(p, number))
     return None if units is None else Fraction(units, question.unit) + question.cost(question.must)
+
+
+def _target_bound(
+    proof: RecordingProof,
+    evidence: TargetEvidence,
+    question: RecordingQuestion,
+    p: int,
+    number: int,
+) -> Fraction | None:
+    """The bound of leaves and cuts at a point."""
+    if question.target is None:
+        raise CheckFailed("evidence", "has cuts, and there is no target")
+    problem = question.containing(p, number, partial(_check_derivatives, question))
+    enough = ceil(proof.bound * question.unit)
+    found = containing_bound(problem, evidence.leaves, evidence.cuts, enough)
+    return None if found is None else Fraction(found, question.unit)

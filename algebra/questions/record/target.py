@@ -1,0 +1,385 @@
+r"""Targets: activities that recordings are to determine, whether or not they determine the weights.
+
+Let z_U be the recorded numbers and y those of the target, as functions of the learnable weights θ,
+and J_U, T their Jacobians at generic weights and samples.
+
+**Theorem.** Near a generic θ the numbers y are a function of z_U if and only if the rows of T lie
+in the row space of J_U.  On the weights θ' nearby with z_U(θ') = z_U(θ) the numbers y take a set of
+values of dimension rank(J_U, T) − rank J_U: the *free directions* of the target.
+
+*Proof.*  The ranks of J_U and of (J_U, T) are constant near a generic θ.  The fibre of z_U is a
+manifold with tangent space ker J_U, and y restricted to it has a Jacobian of constant rank
+rank(J_U, T) − rank J_U; it is constant on the (connected) fibre if and only if this is 0. ∎
+
+What all that may be recorded determines of the target is the intersection V of the row spaces of T
+and of all rows; a recording determines as much if and only if its row space contains V: it leaves
+the same numbers free as everything does, in each part of the target.  If V has the rank ρ of all
+rows, as for the target "everything that may be recorded", the question is that of
+`algebra.questions.record.question`; otherwise it is that of `algebra.matroids.containing`.
+
+**New samples.**  The rows of one new sample x are analytic in x.  If they lie in the row space of
+the recorded ones for one generic x, they do for all.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from algebra.errors import InputError, Unfinished, given_list, shown
+from algebra.linalg.modular import Residues, matmul, modular_kernel, modular_rank
+from algebra.matroids.groups import Span
+from algebra.networks.base import STATES, TRACES, Network, Point
+from algebra.problems.names import Names
+from algebra.questions.identify.freedom import TargetState, TargetStates
+from algebra.questions.record.blocks import direction_of, span_at
+from algebra.questions.record.elements import (
+    Recordable,
+    available_kinds,
+    elements_of,
+    numbers_of,
+    title,
+)
+from algebra.ranks.generic_rank import deficit_error
+from algebra.time_limits import check_time
+
+if TYPE_CHECKING:
+    from algebra.questions.record.question import RecordingQuestion
+
+UNITS, OUTPUTS, NEW = "units", "outputs", "samples=new"
+# The element of each number: for each kind its source, and an array for each reading.
+Owners = list[tuple[str, list[np.ndarray]]]
+_TIMES = re.compile(r"times=(\d+)(?::(\d+))?$")
+# Entries of rows of the target that are computed at once.
+_AT_ONCE = 1 << 23
+# Kernels of this dimension are passed through dual numbers, if the target has more numbers.
+_FEW_MOVES = 64
+
+
+@dataclass(frozen=True)
+class RecordingTarget:
+    """The activities that are to be determined.
+
+    Attributes
+    ----------
+    given : tuple of str
+        As the question names them.
+    elements : tuple of Recordable
+    """
+
+    given: tuple[str, ...]
+    elements: tuple[Recordable, ...]
+    owners: Owners = field(repr=False, compare=False)
+
+
+def with_target(
+    network: Network, names: Names, given: str | Sequence[str],
+    elements: tuple[Recordable, ...], owners: Owners,
+) -> tuple[Network, Owners, RecordingTarget]:  # fmt: skip
+    """Read a target, and take its steps and samples out of what is recorded.
+
+    Parameters
+    ----------
+    network : Network
+    names : Names
+    given : str or sequence of str
+        "units", "outputs", "times=11:20" (steps 11 to 19), "samples=new", or names of elements.
+    elements, owners
+        Of the recording.
+
+    Returns
+    -------
+    network : Network
+        With one more sample if the target is a new one.
+    owners : list
+        Of the recording.
+    target : RecordingTarget
+
+    Raises
+    ------
+    InputError
+    """
+    words = (given,) if isinstance(given, str) else tuple(given_list(given, "target", '["units"]'))
+    if not words or len(set(words)) < len(words):
+        raise InputError(f"`target` ({shown(given)}) must name what is to be determined, each once")
+    if NEW in words or any(str(word).startswith("times") for word in words):
+        if len(words) > 1:
+            raise InputError(f"`target` ({shown(given)}): times or new samples are one target")
+        if words[0] == NEW:
+            network = network.with_samples(network.m + 1)
+            return network, _kept(owners, len(elements), 1), _new_sample(network)
+        steps = _steps(network, str(words[0]))
+        return (
+            network, _without_steps(network, owners, len(elements), steps, words[0]),
+            _of_steps(network, words[0], steps, any(source == STATES for source, _ in owners)),
+        )  # fmt: skip
+    target, named = _of_elements(network, names, words)
+    return network, _without(owners, len(elements), named, str(words[0])), target
+
+
+def _of_elements(
+    network: Network, names: Names, words: tuple[str, ...]
+) -> tuple[RecordingTarget, Owners]:  # fmt: skip
+    """Whole kinds, and elements by name; and which numbers the latter have."""
+    kinds = available_kinds(network)
+    whole = [word for word in words if word in (UNITS, OUTPUTS)]
+    if UNITS in whole:
+        # Refused with the reason if there are none.
+        network.readings(STATES)
+    for word in words:
+        if word in whole:
+            continue
+        having = [k for k in kinds if word in numbers_of(elements_of(network, [k])[0], names)]
+        if not having:
+            raise InputError(
+                f"`target` ({shown(word)}) is neither units, outputs, times=A:B (steps A to B - 1) "
+                "nor samples=new, and no element that can be recorded has this name"
+            )
+        whole.append(having[0])
+    elements: list[Recordable] = []
+    owners: Owners = []
+    named: Owners = []
+    for kind in dict.fromkeys(whole):
+        own, [(source, inside)] = elements_of(network, [kind])
+        known = numbers_of(own, names)
+        by_name = {known[word] for word in words if word in known}
+        wanted = list(range(len(own))) if kind in words else sorted(by_name)
+        place = {k: len(elements) + i for i, k in enumerate(wanted)}
+        elements += [own[k] for k in wanted]
+        moved = np.array([place.get(k, -1) for k in range(len(own))])
+        owners.append((source, [moved[of] for of in inside]))
+        if by_name:
+            named.append((source, [np.isin(of, sorted(by_name)) for of in inside]))
+    return RecordingTarget(words, tuple(elements), _closed(owners, len(elements))), named
+
+
+def _without(owners: Owners, count: int, masks: Owners, word: str) -> Owners:
+    """The owners of a recording without the numbers of some masks."""
+    found: Owners = []
+    for source, inside in owners:
+        kept = list(inside)
+        for other, removed in masks:
+            if other == source:
+                pairs = zip(kept, removed, strict=True)
+                kept = [np.where(mask, count, of) for of, mask in pairs]
+        found.append((source, kept))
+    if all((of == count).all() for _, inside in found for of in inside):
+        raise InputError(
+            f"`target` ({shown(word)}): all that may be recorded belongs to it; record something "
+            "else as well (`what`)"
+        )
+    return found
+
+
+def _closed(owners: Owners, count: int) -> Owners:
+    """Numbers of no element, marked -1, belong to one behind the last."""
+    return [
+        (source, [np.where(of < 0, count, of) for of in inside]) for source, inside in owners
+    ]  # fmt: skip
+
+
+def _kept(owners: Owners, count: int, more: int) -> Owners:
+    """The same owners with further samples, which are not recorded."""
+    return [
+        (source, [np.pad(of, ((0, 0), (0, more)), constant_values=count) for of in inside])
+        for source, inside in owners
+    ]
+
+
+def _new_sample(network: Network) -> RecordingTarget:
+    """The outputs for the last sample."""
+    elements, [(source, inside)] = elements_of(network, ["outputs"])
+    owners = [np.where(np.arange(network.m) == network.m - 1, of, -1) for of in inside]
+    return RecordingTarget((NEW,), elements, _closed([(source, owners)], len(elements)))
+
+
+def _steps(network: Network, word: str) -> range:
+    """The steps that ``times=A:B`` names."""
+    match = _TIMES.match(word)
+    try:
+        steps = [reading.step for reading in network.readings(TRACES)]
+    except InputError:
+        raise InputError(
+            f"`target` ({shown(word)}): a {network.title} network has no steps"
+        ) from None
+    count = len(steps)
+    if match is not None:
+        start = int(match[1])
+        stop = start + 1 if match[2] is None else int(match[2])
+        if start < stop <= count:
+            return range(start, stop)
+    raise InputError(
+        f"`target` ({shown(word)}) must be times=A:B with 0 ≤ A < B ≤ {count}: the steps A to B - 1"
+    )
+
+
+def _without_steps(network: Network, owners: Owners, count: int, steps: range, word: str) -> Owners:
+    """The owners of the numbers at other steps."""
+    masks = [
+        (
+            source,
+            [
+                np.full(of.shape, reading.step in steps)
+                for reading, of in zip(network.readings(source), inside, strict=True)
+            ],
+        )
+        for source, inside in owners
+    ]
+    return _without(owners, count, masks, word)
+
+
+def _of_steps(network: Network, word: str, steps: range, of_units: bool) -> RecordingTarget:
+    """The states (or outputs) at some steps."""
+    source = STATES if of_units else TRACES
+    elements = tuple(Recordable("times", "", step=step) for step in steps)
+    place = {step: k for k, step in enumerate(steps)}
+    owners = [
+        np.full((reading.size, network.m), place.get(reading.step or 0, -1))
+        for reading in network.readings(source)
+    ]
+    return RecordingTarget((word,), elements, _closed([(source, owners)], len(elements)))
+
+
+def check_target(target: RecordingTarget, owners: Owners, must: frozenset[int]) -> None:
+    """Refuse a target that is recorded in any case.
+
+    Parameters
+    ----------
+    target : RecordingTarget
+    owners : list
+        Of the recording.
+    must : frozenset of int
+        Numbers of its elements that are recorded in any case.
+
+    Raises
+    ------
+    InputError
+    """
+    open_ = set[int]()
+    for source, inside in target.owners:
+        known = [np.zeros(of.shape, bool) for of in inside]
+        for other, recorded in owners:
+            if other == source:
+                for mask, of in zip(known, recorded, strict=True):
+                    mask |= np.isin(of, sorted(must))
+        for mask, of in zip(known, inside, strict=True):
+            open_ |= set(of[~mask].tolist())
+    if len(target.elements) and not open_ - {len(target.elements)}:
+        raise InputError(
+            f"`target` ({target.elements[0].name}) is recorded in any case; name an activity that "
+            "is not"
+        )
+
+
+# -- linear algebra at a point ---------------------------------------------------------------------
+
+
+def determined_part(question: RecordingQuestion, point: Point, whole: Span) -> Residues:
+    """A basis of V, the part of the target that all that may be recorded determines.
+
+    Parameters
+    ----------
+    question : RecordingQuestion
+    point : Point
+    whole : Span
+        Of the rows of all that may be recorded.
+    """
+    p, size = point.p, question.allocation.size
+    about = question.about_target
+    rows = span_at(about, point, min(size, about.count)).rows
+    if not len(rows):
+        return rows
+    if whole.rank == size:
+        return rows
+    kept = modular_kernel(np.ascontiguousarray(whole.left(rows, p).T), p)
+    return matmul(kept, rows, p)
+
+
+def target_states(
+    question: RecordingQuestion, chosen: frozenset[int], stop_below: Fraction
+) -> TargetStates:
+    """The free directions of a target, and of each of its elements.
+
+    Parameters
+    ----------
+    question : RecordingQuestion
+    chosen : frozenset of int
+        Numbers of the recorded elements.
+    stop_below : Fraction
+        Points are added until the bound of the error is below this.
+    """
+    about, size = question.about_target, question.allocation.size
+    part = question.restricted(chosen)
+    bound, most = min(size, part.count), min(size, about.count)
+    once = deficit_error(question.parametrized.network, max(1, size), bits=question.bits)
+    once *= len(about.elements) + 2
+    best, free, error = -1, np.zeros(len(about.elements) + 1, np.int64), Fraction(1)
+    for p, number in part.points():
+        if error < stop_below:
+            break
+        point = part.point(p, number)
+        span = span_at(part, point, bound)
+        if span.rank == size:
+            # No direction is left: proved.
+            free[:], error = 0, Fraction(0)
+            break
+        if span.rank < best:
+            continue
+        left = span.left(span_at(about, point, most).rows, p)
+        together = modular_rank(left, p) if left.any() else 0
+        found = np.append(_free_at(question, point, span), together)
+        if span.rank > best or (found > free).any():
+            # The points so far were unlucky.
+            free = found if span.rank > best else np.maximum(free, found)
+            best, error = span.rank, Fraction(1)
+        error *= once
+        if once >= 1:
+            raise Unfinished(
+                "what is free in the target cannot be bounded modulo primes below 2^61: fewer "
+                "steps, fewer learnable weights, or a smaller target"
+            )
+    states = zip(about.elements, free[:-1].tolist(), strict=True)
+    return TargetStates(
+        tuple(
+            TargetState(element.name, title(element, part.parametrized.names), count)
+            for element, count in states
+        ),
+        int(free[-1]),
+        error,
+    )
+
+
+def _free_at(question: RecordingQuestion, point: Point, span: Span) -> np.ndarray:
+    """Free directions of each element of the target at a point."""
+    about, p, size = question.about_target, point.p, question.allocation.size
+    free = np.zeros(len(about.elements), np.int64)
+    moves = size - span.rank
+    if not moves:
+        return free
+    if moves <= _FEW_MOVES and about.count * size > _AT_ONCE:
+        kernel = np.zeros((moves, size), np.int64)
+        kernel[np.arange(moves), span.others] = 1
+        kernel[:, span.pivots] = -span.table.T % p
+        columns = [direction_of(about, point, step) for step in kernel]
+        along, owner = np.stack([column for column, _ in columns], axis=1), columns[0][1]
+        order = np.argsort(owner, kind="stable")
+        ends = np.searchsorted(owner[order], np.arange(len(free) + 1))
+        for k in range(len(free)):
+            part = along[order[ends[k] : ends[k + 1]]]
+            free[k] = modular_rank(part, p) if part.any() else 0
+        return free
+    step = max(1, _AT_ONCE * len(free) // max(1, about.count * size))
+    for start in range(0, len(free), step):
+        check_time()
+        some = range(start, min(start + step, len(free)))
+        rows, owner = about.rows(point, list(some))
+        left = span.left(rows, p)
+        for k in some:
+            part = left[owner == k]
+            free[k] = modular_rank(part, p) if part.any() else 0
+    return free

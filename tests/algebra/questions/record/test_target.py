@@ -1,0 +1,220 @@
+"""Targets of recordings, compared with all sets of elements on small networks."""
+
+import random
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.linalg.modular import matmul, modular_rank, random_residues
+from algebra.networks.ffn import FeedForward
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
+from algebra.problems.problem import Problem
+from algebra.questions.record.blocks import direction_of
+from algebra.questions.record.question import recording_question
+from algebra.questions.record.recording import record
+from algebra.questions.record.verify import verify_recording
+from algebra.ranks.jacobian import all_cells
+from matchprob import identify
+from tests.refusals import refuses
+from tests.samples import many
+
+SQUARE = {"polynomial": [0, 1, 1]}
+
+
+def networks(n):
+    """Networks of several kinds with n units."""
+    return [
+        LinearRNN(n=n, T=2, b=1, d=1, m=2),
+        RNN(n=n, T=2, b=1, d=2, m=1, activation="tanh", biases=True),
+        RNN(n=n, T=3, b=1, d=1, m=1, activation="tanh", read="all"),
+        RNN(n=n, T=2, b=1, d=1, m=2, activation=SQUARE),
+        FeedForward(q=2, widths=(n,), d=2, m=2, activation="tanh"),
+    ]
+
+
+def questions_of(network, rng):
+    """A random kind of recording, and a target, as options."""
+    recurrent = network.kind != "ffn"
+    units = network.kind in ("rnn", "ffn") or network.kind == "lrnn"
+    targets = ["outputs", "samples=new", "units", f"unit {rng.integers(2)}"]
+    if network.kind == "ffn":
+        targets[-1] = "units"
+    if recurrent:
+        targets += [f"times={network.T - 1}", "times=0"]
+    target = targets[rng.integers(len(targets))]
+    whats = ["units", "units", "outputs", "entries"] if units else ["outputs"]
+    what = whats[rng.integers(len(whats))]
+    if target == "times=0" or (
+        target.startswith("times") and getattr(network, "read", "") != "all"
+    ):
+        what = "units"
+    if target == "outputs" and what != "units":
+        what = "units"
+    return what, target
+
+
+def sample(n, count):
+    """Random sparse problems with a question."""
+    rng = np.random.default_rng(n)
+    for network in networks(n):
+        cells = all_cells(network)
+        for _ in range(count):
+            size = int(rng.integers(1, min(len(cells), 9) + 1))
+            masks = {name: np.zeros(shape, int) for name, shape in network.shapes.items()}
+            for k in rng.permutation(len(cells))[:size]:
+                name, i, j = cells[k]
+                masks[name][i, j] = 1
+            W = next(name for name in ("W", "W1") if name in network.shapes)
+            support = {W: (rng.random(network.shapes[W]) < 0.6) | masks[W].astype(bool)}
+            learnable = {name: mask for name, mask in masks.items() if mask.any()}
+            yield (
+                Problem(network, learnable, {W: support[W].astype(int)}),
+                *questions_of(network, rng),
+            )
+
+
+def free_by_ranks(question, chosen, point):
+    """Free directions of the whole target, and of each element, by ranks of stacked rows."""
+    table, owner = question.rows(point)
+    rows = table[np.isin(owner, sorted(chosen))]
+    about = question.about_target
+    target, of = about.rows(point)
+    before = modular_rank(rows, point.p)
+
+    def free(part):
+        return modular_rank(np.concatenate([rows, part]), point.p) - before
+
+    return free(target), [free(target[of == k]) for k in range(len(about.elements))]
+
+
+def check(problem, what, target, **options):
+    """The result is the cheapest of all subsets with as few free directions as all elements."""
+    question = recording_question(problem, what, target=target, **options)
+    point = question.point(2**31 - 1, 5)
+    least, parts = free_by_ranks(question, question.allowed, point)
+    costs = [
+        question.cost(frozenset(chosen) | question.must)
+        for size in range(len(question.free) + 1)
+        for chosen in combinations(question.free, size)
+        if free_by_ranks(question, {*chosen, *question.must}, point)[0] == least
+    ]
+    found = record(problem, what, target=target, **options)
+    assert found.cost == found.bound == min(costs)
+    assert [state.free for state in found.target] == parts
+    chosen = {k for k, e in enumerate(question.elements) if e in set(found.recorded)}
+    assert free_by_ranks(question, chosen, point)[0] == least
+    return found
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
+def test_a_recording_for_a_target_is_the_cheapest_of_all_sets(n):
+    """At n ≤ 6 the cost is the least over all subsets, with and without costs."""
+    for number, (problem, what, target) in enumerate(sample(n, many(20))):
+        names = [e.name for e in recording_question(problem, what, target=target).elements]
+        if len(names) > 8:
+            continue
+        costs = {name: 1 + (number + k) % 3 for k, name in enumerate(names)} if number % 2 else {}
+        check(problem, what, target, costs=costs)
+
+
+def test_rows_of_a_target_are_derivatives():
+    """The rows of targets of each kind agree with dual numbers along a random direction."""
+    network = RNN(n=4, T=3, b=1, d=2, m=2, activation="tanh", biases=True)
+    problem = Problem(network, {"W": np.ones((4, 4), int), "c": np.ones((4, 1), int)})
+    for target in ("units", "outputs", "times=1:3", "samples=new", "unit 2"):
+        about = recording_question(problem, "units", target=target).about_target
+        point = about.point(2**31 - 1, 1)
+        rows, owner = about.rows(point)
+        step = random_residues((about.allocation.size, 1), point.p, random.Random(3))
+        along, owners = direction_of(about, point, step[:, 0])
+        kept = owners < len(about.elements)
+        assert np.array_equal(along[kept], matmul(rows, step, point.p)[:, 0])
+        assert np.array_equal(owners[kept], owner)
+
+
+def chain(n=5):
+    """A chain of units: unit 0 is driven, each unit drives the next, the last is read."""
+    W = np.diag(np.ones(n - 1, int), -1)
+    support = {"W": W, "B": np.eye(n, 1, dtype=int), "D": np.eye(1, n, n - 1, dtype=int)}
+    network = RNN(n=n, T=n, b=1, d=1, m=2, activation="tanh", leak=1)
+    return Problem(network, {"W": W}, support)
+
+
+def test_a_chain_is_determined_from_its_end():
+    """The last unit of a chain determines all; without it two samples of the output are free."""
+    found = record(chain(), "units", target="units")
+    assert found.names == ("unit 4",)
+    assert all(state.is_determined for state in found.target)
+    states = record(chain(), "units", target="outputs", forbidden=["unit 4", "unit 3"]).target
+    assert [state.free for state in states] == [2]
+
+
+def test_a_target_with_a_name_is_not_recorded():
+    """A unit that is a target by its name is predicted from others."""
+    found = record(chain(), "units", target="unit 2")
+    assert "unit 2" not in found.names
+    assert found.names == ("unit 3",) or found.names == ("unit 4",)
+
+
+def test_without_a_proper_target_the_question_is_the_old_one():
+    """All units as target of a recording of units: the same cost, bound and kind of proof."""
+    problem = chain()
+    plain, aimed = record(problem, "units"), record(problem, "units", target="units")
+    assert (plain.cost, plain.bound) == (aimed.cost, aimed.bound)
+    assert type(plain.evidence) is type(aimed.evidence)
+
+
+def test_new_samples_are_determined_with_all_weights():
+    """Where all weights are determined so are the outputs for every input."""
+    network = RNN(n=3, T=2, b=1, d=1, m=6, activation="tanh")
+    problem = Problem(network, {"W": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]})
+    assert identify(problem, target="samples=new").target[0].is_determined
+    few = Problem(network.with_samples(1), problem.learnable)
+    assert identify(few, target="samples=new").target[0].free == 1
+
+
+def proofs():
+    """Proof files with cuts, and one without."""
+    out = []
+    for problem, what, target in sample(4, 6):
+        found = record(problem, what, target=target)
+        out.append(found.proof_file())
+    return out
+
+
+def test_proofs_hold_and_forged_ones_do_not():
+    """Proof files hold; with other free directions, costs, cuts or fewer elements they do not."""
+    with_cuts = 0
+    for data in proofs():
+        assert verify_recording(data).holds, data
+        forged = [{**data, "free": [n + 1 for n in data["free"]]}]
+        if data["recorded"] and int(data["bound"]) > 0:
+            forged.append({**data, "bound": data["bound"] + "0"})
+            fewer = data["recorded"][1:]
+            cost = str(int(data["cost"]) - 1)
+            low = str(min(int(data["bound"]), int(cost)))
+            forged.append({**data, "recorded": fewer, "cost": cost, "bound": low})
+        if data["evidence"].get("cuts"):
+            with_cuts += 1
+            # Groups outside a smaller set contain those outside the cut, and more.
+            forged.append({**data, "evidence": {**data["evidence"], "cuts": [[]]}})
+        for one in forged:
+            assert not verify_recording(one).holds
+    assert with_cuts
+
+
+def test_wrong_targets_are_refused():
+    """Targets that do not exist, or are recorded, are refused in one line that names them."""
+    problem = chain()
+    refuses("times=4:9", record, problem, "units", target="times=4:9")
+    refuses("times", record, problem, "units", target=["times=1:2", "units"])
+    refuses("unit 9", record, problem, "units", target="unit 9")
+    refuses("output 0", identify, problem, target="outputs")
+    refuses("unit 1", record, problem, "units", target="unit 1", must=["unit 1"])
+    refuses("belongs to it", record, problem, "outputs", target="times=4")
+    flat = Problem(
+        FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh"), {"W1": [[1, 1], [0, 1]]}
+    )
+    refuses("no steps", record, flat, "units", target="times=0")
