@@ -29,7 +29,7 @@ from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
 
-_PARTS = ("weights", "teacher", "inputs", "allocation", "labels")
+_PARTS = ("weights", "teacher", "inputs", "allocation", "labels", "new samples")
 
 
 @dataclass(frozen=True)

@@ -213,6 +213,11 @@ class ActivatedNetwork(Network):
         return f"{self.title}: {', '.join(texts)}{', biases' if self.biases else ''}"
 
     @property
+    def is_affine(self) -> bool:
+        """Whether the labels are affine in the sample: with biases they may be no linear ones."""
+        return self.activation.is_polynomial and self.activation.degree <= 1
+
+    @property
     def is_linear(self) -> bool:  # type: ignore[override]
         """Whether it is equivalent to a linear network."""
         return bool(self.activation.is_linear) and not self.biases and self.leak == NO_LEAK

@@ -322,6 +322,11 @@ class Network(Programmed):
         return self.is_linear
 
     @property
+    def is_affine(self) -> bool:
+        """Whether the labels are affine in the sample."""
+        return self.is_linear
+
+    @property
     def independent_columns(self) -> int:
         """Number of columns of Y that are linearly independent as functions of the network's map.
 

@@ -42,7 +42,7 @@ def _numbers(text: str, _: Arguments) -> list[float]:
 @verb(unfinished=trials_missing("profile"), is_drawn=True)
 def profile(
     *questions: common.StudyQuestion,
-    by: Literal["size", "change", "norm", "condition"] = "size",
+    by: Literal["size", "change", "norm", "condition", "error"] = "size",
     bounds: Annotated[
         Sequence[float] | None, LineOption(word=str, is_repeated=False, read=_numbers)
     ] = None,
@@ -63,9 +63,10 @@ def profile(
     *questions : Problem, str or Path
         Problem files (TOML); several must have the same network.  Or each a `Problem`; several are
         counted on common instances.
-    by : {"size", "change", "norm", "condition"}, optional
+    by : {"size", "change", "norm", "condition", "error"}, optional
         The bounded quantity: size (largest weight), change (largest change), norm (Euclidean length
-        of the change), condition (condition number).
+        of the change), condition (condition number), error (on new samples, relative to the
+        teacher's labels).
     bounds : sequence of float, optional
         Bounds at which points are computed, as in 0.5,1,2; by default the steps of the curve.
     store : str, Path or Store, optional
@@ -103,6 +104,11 @@ def profile(
     problems = [as_problem(question, timeout) for question in questions]
     check_common(problems)
     measure = find_measure(by)
+    if by == "error" and not all(problem.has_plain_labels for problem in problems):
+        raise InputError(
+            "`by` ('error'): the labels are arbitrary, so new samples have none: remove `labels` "
+            "from [distribution]"
+        )
     given = () if bounds is None else check_bounds(bounds)
     whole_number(trials, "trials", 1)
     tail_of(confidence)

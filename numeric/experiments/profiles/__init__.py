@@ -14,6 +14,9 @@ norm
     the Euclidean norm of w − v;
 condition
     the relative condition number of the match (`numeric.conditions`), of the doubles nearest to it.
+error
+    E|f_w(x) − f*(x)|² / E|f*(x)|² for a new sample x and the teacher's function f*
+    (`numeric.experiments.profiles.errors`).
 
 **What is certified.**  A solution's certified disc gives an interval for its cost, and a trial an
 interval [low, high] for τ: the trial is matched at b ≥ high, unmatched at b < low, undetermined in
@@ -25,6 +28,7 @@ constraint.  If a trial is unmatched at one bound and matched at the next, its �
 The same applies to trials of ReLU nets with a continuum of matches in one activation cell.
 
 document    The document of a profile
+errors      Errors of matches on new samples
 measures    Costs of a match, enclosed in intervals
 profile     The match probability as a function of a bound; crossings of rankings
 thresholds  The least cost of each trial's matches: from lists of solutions, or bound by bound

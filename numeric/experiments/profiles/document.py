@@ -11,6 +11,7 @@ import numpy as np
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
 from algebra.networks.limits import plural
 from algebra.results import done_of
+from numeric.experiments.profiles.errors import how_computed
 from numeric.experiments.profiles.measures import MEASURES
 from numeric.statistics.intervals import band_half_width
 
@@ -85,6 +86,9 @@ def _why(found: ProfileResult) -> Explanation:
         f"With {found.confidence:.0%} confidence the whole curve is right within ± {half:.4f}, at "
         "all bounds at once (the band); an interval holds for its bound alone."
     )
+    if found.by == "error":
+        how = how_computed(found.profiles[0].problem)
+        known.append(f"The error is E|f(x) − f*(x)|² / E|f*(x)|², {how}; f* is the teacher.")
     if several:
         known.append(
             f"The ranking changes {plural(len(found.crossings), f'{len(found.crossings)} time')}"

@@ -12,6 +12,7 @@ import numpy as np
 from algebra.errors import known_name
 from algebra.time_limits import check_time
 from numeric.conditions import conditions
+from numeric.experiments.profiles.errors import new_errors
 from numeric.instances import Instance
 
 # A multiple of the error of a few rounded operations on doubles.
@@ -86,6 +87,7 @@ MEASURES = {
         Measure("size", "largest |weight| allowed", "max_abs", _size),
         Measure("change", "largest change of a weight allowed", "max_change", _change),
         Measure("norm", "Euclidean length of the change allowed", None, _norm),
+        Measure("error", "error on new samples allowed", None, new_errors, is_slow=True),
         Measure("condition", "condition number allowed", None, _condition, is_slow=True),
     )
 }

@@ -9,6 +9,7 @@ evidence        A search for a ReLU instance that proves MP < 1: neither it nor 
                 it have a match
 hull            The linear programs of a ReLU instance over convex hulls of its units' activations
 hull_simplex    A revised simplex for the hull programs of a ReLU instance, compiled
+integral        The size of the labels of a ReLU layer on Gaussian samples, in balls
 interruptible   Compiled tree searches in a thread: they end at Ctrl-C and at the time limit
 pairs           One instance decided by branching on complementary pairs, also with weights in
                 intervals

@@ -1,0 +1,162 @@
+r"""The error of a match on new samples, relative to the teacher's labels, enclosed.
+
+For a match w, the teacher's function f* and a new sample x of the input law the error is
+
+.. math:: E|f_w(x) - f^*(x)|^2 \,/\, E|f^*(x)|^2 .
+
+* *Maps affine in the sample*, f(x) = A x + c: the entries of x are independent, of mean 0 and
+  variance 1 (for every law of inputs), so E|f(x)|² = ‖A‖² + |c|², Frobenius norms; A and c are the
+  values at the unit vectors and at 0.  Where the m samples determine A and c, which is decided over
+  Q, a match has those of the teacher, and its error is exactly 0.
+* *One ReLU layer, Gaussian inputs*: the difference of two such networks is one with the units of
+  both, and its size is a sum of integrals over pairs of units (`numeric.families.relu.integral`).
+* *Otherwise* the mean over `NEW` new samples, drawn from a stream of their own: an error on a
+  stated sample.
+
+Everything is evaluated in balls, over the certified box of a match.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from functools import partial
+
+import numpy as np
+from flint import arb, ctx, fmpq
+
+from algebra.families.registry import family_of
+from algebra.linalg.rational import rational_echelon
+from algebra.problems.problem import Problem
+from algebra.programs.balls import as_balls, ball_product
+from algebra.time_limits import check_time
+from numeric.families.relu.integral import relu_error, relu_labels, square_sum
+from numeric.instances import Instance, draw_entries, stream, to_rational
+
+# New samples, where there is no closed form.
+NEW = 400
+# Working precision.
+_BITS = 160
+
+Balls = Mapping[str, np.ndarray]
+
+
+def how_computed(problem: Problem) -> str:
+    """How the error is computed, in words."""
+    if problem.network.is_affine:
+        return "by the Frobenius norm of the difference of the two maps"
+    if _has_integral(problem):
+        return "by the Gaussian integral of a ReLU layer"
+    return f"on {NEW} new samples, the same for all matches of a trial"
+
+
+def _has_integral(problem: Problem) -> bool:
+    return _is_relu(problem) and problem.distribution.inputs == "normal"
+
+
+def _is_relu(problem: Problem) -> bool:
+    return family_of(problem.network).name == "relu"
+
+
+def new_errors(
+    instance: Instance, middles: np.ndarray, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Lower and upper bounds of the errors of matches on new samples.
+
+    Parameters
+    ----------
+    instance : Instance
+        With a teacher.
+    middles, radii : ndarray of float, shape (·, r)
+        Boxes, each of which contains a match.
+
+    Returns
+    -------
+    low, high : ndarray of float, shape (·,)
+        ``high`` is infinite where the teacher's labels may all be 0.
+    """
+    if instance.problem.network.is_affine and _spans(instance):
+        return np.zeros(len(middles)), np.zeros(len(middles))
+    before = ctx.prec
+    try:
+        ctx.prec = _BITS
+        error = _error_of(instance)
+        fixed = _fixed(instance)
+        ends = []
+        for middle, radius in zip(middles, radii, strict=True):
+            check_time()
+            student = {name: value.copy() for name, value in fixed.items()}
+            cells = instance.allocation.cells
+            for (name, i, j), x, r in zip(cells, middle, radius, strict=True):
+                student[name][i, j] = arb(float(x), float(r))
+            ends.append(_ends(error(student)))
+    finally:
+        ctx.prec = before
+    low, high = np.array(ends).reshape(-1, 2).T
+    return low, high
+
+
+def _ends(value: arb) -> tuple[float, float]:
+    if not value.is_finite():
+        return 0.0, math.inf
+    low = math.nextafter(float(value.lower()), -math.inf)
+    return max(low, 0.0), math.nextafter(float(value.upper()), math.inf)
+
+
+def _fixed(instance: Instance) -> dict[str, np.ndarray]:
+    """The student's weights in balls, measured ones exactly."""
+    found = {name: as_balls(value) for name, value in instance.weights.items()}
+    pinned = instance.problem.values.pinned(instance.allocation.cells)
+    for (name, i, j), value in pinned.items():
+        found[name][i, j] = arb(fmpq(value.numerator, value.denominator))
+    return found
+
+
+def _spans(instance: Instance) -> bool:
+    """Whether the first samples are a basis, so that a match has the teacher's linear map.
+
+    A constant is then determined, too: by a further sample, or, without one, not at all.
+    """
+    network, X = instance.problem.network, instance.X
+    has_constant = not network.is_linear
+    size = network.input_shape[0] + has_constant
+    if X.shape[1] < size:
+        return False
+    first = to_rational(X[:, :size])
+    if has_constant:
+        first = np.vstack([first, np.full((1, size), fmpq(1), object)])
+    return len(rational_echelon(first)[1]) == size
+
+
+def _error_of(instance: Instance) -> Callable[[Balls], arb]:
+    """The error of a student in balls."""
+    problem = instance.problem
+    teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
+    if not problem.network.is_affine and _has_integral(problem):
+        return partial(relu_error, teacher)
+    network = problem.network
+    rows = network.input_shape[0]
+    if problem.network.is_affine:
+        X = np.hstack([np.zeros((rows, 1)), np.eye(rows)])
+    else:
+        X = draw_entries(
+            stream(instance.seed, instance.index, "new samples"),
+            problem.distribution.inputs,
+            (rows, NEW),
+        )
+    new = network.with_samples(X.shape[1])
+    inputs = as_balls(X)
+
+    def values(weights: Balls) -> np.ndarray:
+        if _is_relu(problem):
+            return relu_labels(weights, inputs)
+        found = np.asarray(new.forward(weights, inputs, ball_product))
+        if not problem.network.is_affine:
+            return found
+        # The constant, then the columns of A, of each output and each time it is read.
+        parts = found.reshape(len(found), -1, X.shape[1])
+        return np.concatenate([parts[:, :, :1], parts[:, :, 1:] - parts[:, :, :1]], axis=2)
+
+    goal = values(teacher)
+    whole = square_sum(goal)
+    return lambda student: square_sum(values(student) - goal) / whole

@@ -1,0 +1,164 @@
+"""Errors on new samples: against direct solutions, quadrature and sampling."""
+
+import json
+import math
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+from scipy.integrate import dblquad
+
+import matchprob as mp
+from algebra.problems.laws.distribution import Distribution
+from algebra.programs.balls import as_balls
+from numeric.experiments.profiles.errors import (
+    NEW,
+    how_computed,
+    new_errors,
+)
+from numeric.families.relu.integral import relu_size
+from numeric.instances import draw_entries, draw_instance, stream
+from tests.refusals import refuses
+
+RNN = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 0], [0, 0]]})
+ROW = mp.Problem(mp.LinearEstimator(q=3, d=1, m=2), {"W": [[1, 0, 1]]})
+DEEP = mp.Problem(mp.LinearFeedForward(q=2, widths=(2,), d=1, m=1), {"W1": [[1, 0], [0, 0]]})
+
+
+def direct_errors(problem, index):
+    """Errors of all matches of a trial with one unknown, or with linear equations."""
+    instance = draw_instance(problem, 0, index)
+    network, r = problem.network, problem.allocation.size
+    size = network.input_shape[0]
+
+    def labels(w, X):
+        net = network.with_samples(X.shape[1])
+        return net.forward(instance.with_weights(np.array(w, float)), X)
+
+    if r == 1:
+        # A polynomial of degree at most 2, from three values.
+        values = [(labels([w], instance.X) - instance.labels).item() for w in (-1, 0, 1)]
+        square, slope = (values[0] + values[2]) / 2 - values[1], (values[2] - values[0]) / 2
+        found = np.roots([square, slope, values[1]] if abs(square) > 1e-12 else [slope, values[1]])
+        matches = [[w.real] for w in np.atleast_1d(found) if abs(w.imag) < 1e-12]
+    else:
+        zero = labels(np.zeros(r), instance.X)
+        columns = [(labels(e, instance.X) - zero).ravel() for e in np.eye(r)]
+        matches = [np.linalg.solve(np.array(columns).T, (instance.labels - zero).ravel())]
+    goal = network.with_samples(size).forward(instance.teacher, np.eye(size))
+    return [((labels(w, np.eye(size)) - goal) ** 2).sum() / (goal**2).sum() for w in matches]
+
+
+@pytest.mark.parametrize(("problem", "trials"), [(RNN, 900), (ROW, 600), (DEEP, 500)])
+def test_thresholds_are_those_of_direct_solutions(problem, trials):
+    """2,000 trials of small nets: the least error of a trial is that of its solved equations."""
+    found = mp.profile(problem, by="error", bounds=[0.1, 1.0], trials=trials)
+    direct = [min(direct_errors(problem, k), default=math.inf) for k in range(trials)]
+    thresholds = found.profiles[0].thresholds
+    assert [t.index for t in thresholds] == list(range(trials))
+    for one, error in zip(thresholds, direct, strict=True):
+        if math.isinf(error):
+            assert one.low == math.inf
+        else:
+            assert one.low <= error * (1 + 1e-6) + 1e-12
+            assert one.high >= error * (1 - 1e-6) - 1e-12
+            assert one.high - one.low <= 1e-5 * (1 + error)
+    for point in found.points:
+        assert point.matched == sum(error <= point.bound for error in direct)
+
+
+def test_with_a_basis_among_the_samples_the_error_is_zero():
+    """If m = T b a match of a linear network has the teacher's map, so its error is exactly 0."""
+    problem = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    found = mp.profile(problem, by="error", bounds=[0.0], trials=30)
+    assert found.points[0].matched == found.profiles[0].at(math.inf).matched > 0
+    assert found.points[0].undetermined == 0
+
+
+def test_the_integral_is_that_of_quadrature():
+    """E|V relu(U x)|² of small ReLU layers, by adaptive quadrature in two dimensions."""
+    rng = np.random.default_rng(0)
+    U, V = rng.standard_normal((4, 2)), rng.standard_normal((2, 4))
+    # Equal and opposite units: angles 0 and π.
+    U[2], U[3] = U[0], -U[1]
+
+    def density(x, y):
+        value = V @ np.maximum(U @ np.array([x, y]), 0)
+        return float(value @ value) * math.exp(-(x * x + y * y) / 2) / (2 * math.pi)
+
+    expected = dblquad(density, -8, 8, -8, 8, epsabs=1e-5)[0]
+    assert float(relu_size(as_balls(U), as_balls(V)).mid()) == pytest.approx(expected, abs=1e-3)
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        mp.LinearRNN(n=2, T=3, b=2, d=2, m=1),
+        mp.FeedForward(q=2, widths=(2,), d=2, m=2, activation="linear", biases=True),
+        mp.ShallowReLU(q=2, n=3, d=2, m=2),
+    ],
+    ids=["lrnn", "ffn with biases", "relu"],
+)
+@pytest.mark.parametrize("inputs", ["normal", "uniform"])
+def test_closed_forms_are_those_of_many_samples(network, inputs):
+    """The relative error of any student is the mean over 200,000 new samples."""
+    first = next(iter(network.shapes))
+    mask = np.zeros(network.shapes[first], int)
+    mask[0, 0] = 1
+    problem = mp.Problem(network, {first: mask}, distribution=Distribution(inputs=inputs))
+    instance = draw_instance(problem, 0, 1)
+    low, high = new_errors(instance, np.array([[0.7]]), np.zeros((1, 1)))
+    rng = np.random.default_rng(1)
+    X = draw_entries(rng, inputs, (network.input_shape[0], 200_000))
+    new = network.with_samples(X.shape[1])
+    goal = new.forward(instance.teacher, X)
+    found = new.forward(instance.with_weights([0.7]), X)
+    sampled = ((found - goal) ** 2).sum() / (goal**2).sum()
+    closed = network.is_affine or inputs == "normal"
+    assert high[0] - low[0] < 1e-12 * high[0]
+    assert high[0] == pytest.approx(sampled, rel=0.02 if closed else 0.4)
+    assert (f"{NEW} new samples" in how_computed(problem)) == (not closed)
+
+
+def test_other_networks_have_a_stated_sample():
+    """With tanh the error is the mean over the trial's own stream of new samples."""
+    network = mp.FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh")
+    problem = mp.Problem(network, {"W2": [[1, 1]]})
+    instance = draw_instance(problem, 5, 2)
+    low, high = new_errors(instance, np.array([[0.3, -2.0]]), np.zeros((1, 2)))
+    X = draw_entries(stream(5, 2, "new samples"), "normal", (2, NEW))
+    new = network.with_samples(NEW)
+    goal = new.forward(instance.teacher, X)
+    error = ((new.forward(instance.with_weights([0.3, -2.0]), X) - goal) ** 2).sum()
+    assert low[0] <= error / (goal**2).sum() * (1 + 1e-12)
+    assert high[0] >= error / (goal**2).sum() * (1 - 1e-12)
+
+
+def test_a_box_is_enclosed():
+    """The bounds hold for all weights of a box, by trying its corners and its inside."""
+    instance = draw_instance(RNN, 0, 0)
+    low, high = new_errors(instance, np.array([[0.5]]), np.array([[0.25]]))
+    for w in np.linspace(0.25, 0.75, 41):
+        at, _ = new_errors(instance, np.array([[w]]), np.zeros((1, 1)))
+        assert low[0] <= at[0] <= high[0]
+
+
+def test_arbitrary_labels_have_no_error_on_new_samples():
+    """Without a teacher there is no function to compare with."""
+    problem = mp.Problem(RNN.network, RNN.learnable, distribution=Distribution(labels="normal"))
+    refuses(r"`by` \('error'\): the labels are arbitrary", mp.profile, problem, by="error")
+
+
+def test_the_command_prints_json(tmp_path):
+    """`profile --by error --json` has the keys of every profile."""
+    path = tmp_path / "p.toml"
+    path.write_text(RNN.to_toml())
+    line = ["profile", str(path), "--by", "error", "--bounds", "0.1,1", "--trials", "20", "--json"]
+    done = subprocess.run(
+        [sys.executable, "-m", "matchprob", *line], capture_output=True, text=True, check=True
+    )
+    data = json.loads(done.stdout)
+    assert data["by"] == "error"
+    assert [p["bound"] for p in data["points"]] == [0.1, 1.0]
+    assert {"matched", "unmatched", "undetermined", "low", "high"} <= set(data["points"][0])
