@@ -58,6 +58,7 @@ from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.program import Program, matrix_shape
+from algebra.programs.tokens import one_hot
 
 if TYPE_CHECKING:
     from algebra.programs.degrees import EntryBound
@@ -372,8 +373,7 @@ class ProgramNetwork(Network):
                 continue
             shape = self.program().samples[name][:-1]
             drawn = [rng.randrange(size) for _ in range(prod(shape) * self.m)]
-            rows = np.eye(size, dtype=np.int64)[np.array(drawn).reshape(*shape, self.m)]
-            out[name] = np.moveaxis(rows, -1, -2)
+            out[name] = one_hot(np.array(drawn).reshape(*shape, self.m), size)
         return out
 
     def _blocks(self, point: Point, weights: Mapping[str, Any], X: Any) -> dict[str, Residues]:

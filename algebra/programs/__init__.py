@@ -10,6 +10,7 @@ onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
 aten/        Programs from PyTorch modules
 positive     Values that are positive for all real weights; when labels are analytic there
+tokens       Samples of tokens: different ones, in one order for all points
 scales       Diagonal changes of the weights that leave the labels unchanged
 residues     Values over GF(p), p below 2^61; polynomials of degree at most two
 rewriting    Values as unknowns (lifted); products of matrices from either end

@@ -45,6 +45,14 @@ constant's quadratic character); so both cases must occur, for one and the same 
 weights, which proves irreducibility over functions of the weights, and of the product over samples.
 Roots of equal values are equal.
 
+**Tokens** (`algebra.programs.tokens`) are no variables, so neither argument covers samples of
+tokens alone: u_i at two samples, and arguments of exponentials at two samples, are functions of the
+same weights, and may be related (e_1 + e_2 and 2e_1 of two rows of one table).  The arguments are
+then checked at all samples together, with the weights as variables; roots are free values.
+Samples are never chosen so that roots exist: these may be few, of smaller ranks.  If there are
+other inputs, too, both arguments hold for each choice of tokens by itself, and are checked for
+each.
+
 If such points are not found in time, √u is a *free* value r with the derivative u'/(2r): the root
 of u + δ with a variable δ of its own.  Putting δ = 0 cannot raise a rank, so these ranks are upper
 bounds; that they are attained is probable, but not proved.

@@ -30,6 +30,12 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Node, Program
+from algebra.programs.tokens import (
+    choosing_inputs,
+    number_of_choices,
+    number_of_samples,
+    token_samples,
+)
 from algebra.time_limits import check_time
 
 # The activation pattern of a number of samples, by the numbers of the nodes that choose.
@@ -38,6 +44,8 @@ Patterns = Callable[[int], Mapping[int, np.ndarray]]
 # Largest numbers of rounds in which samples are drawn anew if roots do not exist, of roots of one
 # sample for which this is tried, and of arguments whose independence is checked.
 _ROUNDS, MOST_ROOTS, MOST_ARGUMENTS = 1 << 9, 11, 400
+# Choices of tokens for each of which independence is checked.
+MOST_CHOICES = 64
 _FIRST, _CANDIDATES = 8, 512
 # Primes modulo which roots are searched, and rounds without a new sample after which the next is
 # tried.
@@ -88,6 +96,9 @@ class Model:
     inputs : mapping of str to (ndarray of int, int)
         Samples that are given instead of drawn, in their order, with the batch axis last: integers
         over a denominator.
+    order : int
+        It determines the order of the token samples (`algebra.programs.tokens`); that of
+        `patterns`, too.
     """
 
     program: Program
@@ -97,6 +108,12 @@ class Model:
     support: Mapping[str, np.ndarray] = field(default_factory=dict)
     patterns: Patterns | None = None
     inputs: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    order: int = 0
+
+    @property
+    def draws_tokens(self) -> bool:
+        """Whether samples are drawn of which there are finitely many in some inputs."""
+        return not self.inputs and bool(choosing_inputs(self.program, self.tokens))
 
     @property
     def functions(self) -> frozenset[str]:
@@ -181,7 +198,8 @@ def random_program_point(
     rng = random.Random(f"program/{seed}")
     program = model.program
     signs = model.patterns(m) if model.patterns and "choose" in model.functions else {}
-    for _ in range(_PRIMES if strict and "root" in model.functions else 0):
+    finite = model.inputs or number_of_samples(program, model.tokens) is not None
+    for _ in range(_PRIMES if strict and not finite and "root" in model.functions else 0):
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
         weights = _weights(model, p, rng)
         samples = _with_roots(model, m, p, number, rng, weights, signs)
@@ -215,23 +233,27 @@ def _weights(model: Model, p: int, rng: random.Random) -> dict[str, Residues]:
     return out
 
 
-def _samples(model: Model, m: int, p: int, rng: random.Random) -> dict[str, Residues]:
-    out = {}
+def _samples(
+    model: Model,
+    m: int,
+    p: int,
+    rng: random.Random,
+    rows: Mapping[str, np.ndarray] | None = None,
+) -> dict[str, Residues]:
+    """Samples: given, drawn, or, of tokens, the first ones of the model's order or other `rows`."""
+    out: dict[str, Residues] = {}
+    if rows is None and model.tokens and not model.inputs:
+        rows = token_samples(model.program, model.tokens, m, model.order)
     for name, shape in model.program.samples.items():
-        size = model.tokens.get(name)
         if name in model.inputs:
             table, below = model.inputs[name]
             residues = np.array(table[..., :m] % p, np.int64)
             inverse = np.full((1,) * residues.ndim, pow(below, -1, p), np.int64)
             out[name] = times(residues, inverse, p)
-        elif size is None:
-            out[name] = random_residues((*shape, m), p, rng)
+        elif rows is not None and name in rows:
+            out[name] = rows[name]
         else:
-            count = m
-            for axis in shape[:-1]:
-                count *= axis
-            chosen = np.array([rng.randrange(size) for _ in range(count)]).reshape(*shape[:-1], m)
-            out[name] = np.moveaxis(np.eye(size, dtype=np.int64)[chosen], -1, -2)
+            out[name] = random_residues((*shape, m), p, rng)
     return out
 
 
@@ -243,10 +265,20 @@ def _with_roots(
     rng: random.Random,
     weights: Mapping[str, Residues],
     signs: Mapping[int, np.ndarray],
+    rows: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, Residues] | None:
-    """Samples at which all roots exist; None if none are found, or if samples are given."""
-    if model.inputs:
-        return None
+    """Samples at which all roots exist, with given tokens; None if none are found.
+
+    A point with roots is a random point of an irreducible variety whose coordinates are the
+    variables, so it is as good as any.  Tokens are no variables: a choice of those at which roots
+    exist would be one of few samples (or of one, again and again) among finitely many, with smaller
+    ranks than others.  So tokens are those of the model's order, and only other inputs are drawn;
+    without others, and if samples are given, roots are free values.
+    """
+    if rows is None:
+        rows = token_samples(model.program, model.tokens, m, model.order)
+    else:
+        rows = _repeated(rows, m)
     missing = np.arange(m)
     found: dict[str, Residues] = {}
     last = 0
@@ -257,7 +289,8 @@ def _with_roots(
         # Few candidates for each sample first: they suffice if there are few roots.
         each = min(_FIRST << min(drawn, 16), _CANDIDATES // len(missing))
         tried = np.tile(missing, max(1, each))
-        samples = _samples(model, len(tried), p, rng)
+        chosen = {name: own[..., tried] for name, own in rows.items()}
+        samples = _samples(model, len(tried), p, rng, chosen)
         own = {k: s if s.shape[-1] == 1 else s[..., tried] for k, s in signs.items()}
         valid, count = _valid(model, p, number, weights, samples, own)
         if valid is None or count > MOST_ROOTS:
@@ -296,11 +329,39 @@ def _valid(
     return valid, count
 
 
+def _choices(model: Model) -> list[dict[str, np.ndarray]] | None:
+    """All choices of the tokens of a sample, as batches of one; None if they are too many.
+
+    Also if there are activation patterns, which are known for the model's own samples only.
+    """
+    if not choosing_inputs(model.program, model.tokens):
+        return [{}]
+    count = number_of_choices(model.program, model.tokens)
+    if count > MOST_CHOICES or "choose" in model.functions:
+        return None
+    rows = token_samples(model.program, model.tokens, count)
+    return [{name: own[..., k : k + 1] for name, own in rows.items()} for k in range(count)]
+
+
+def _repeated(rows: Mapping[str, np.ndarray], m: int) -> dict[str, np.ndarray]:
+    return {name: np.repeat(own, m, axis=-1) for name, own in rows.items()}
+
+
 def roots_are_independent(model: Model, seed: str) -> bool:
     """Whether no root's value is a constant times a square in the field of the roots before it.
 
-    Both quadratic characters of every value occur, at samples where the earlier roots exist.
+    Both quadratic characters of every value occur, at samples where the earlier roots exist; for
+    each choice of tokens, which are no variables.  So of tokens alone nothing is shown.
     """
+    if number_of_samples(model.program, model.tokens) is not None:
+        return False
+    choices = _choices(model)
+    return choices is not None and all(
+        _roots_are_independent(model, seed, rows) for rows in choices
+    )
+
+
+def _roots_are_independent(model: Model, seed: str, rows: Mapping[str, np.ndarray]) -> bool:
     rng = random.Random(f"program roots/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
     weights = _weights(model, p, rng)
@@ -308,7 +369,7 @@ def roots_are_independent(model: Model, seed: str) -> bool:
     batch = 256
     for _ in range(64):
         check_time()
-        samples = _samples(model, batch, p, rng)
+        samples = _samples(model, batch, p, rng, _repeated(rows, batch))
         signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
         formal = Formal(p, number, signs, True)
         evaluate(model.program, FormalArithmetic(formal, model.program),
@@ -337,22 +398,62 @@ def arguments_are_independent(model: Model, seed: str) -> bool:
     """Whether the arguments of exponentials are independent over Q modulo functions of weights.
 
     The assumption of the theorem of `algebra.programs.formal`, proved by a matrix of full rank.
+    Tokens are no variables: if there are other inputs this is shown for each choice of tokens.
+    Otherwise the variables are the weights, and the arguments at *all* samples are shown to be
+    independent modulo constants: e_1 + e_2 for two tokens of one table is half of 2e_1 + 2e_2.
     """
+    count = number_of_samples(model.program, model.tokens)
+    if count is not None:
+        return count <= MOST_ARGUMENTS and _of_weights_alone(model, seed, count)
+    choices = _choices(model)
+    return choices is not None and all(
+        _arguments_are_independent(model, seed, rows) for rows in choices
+    )
+
+
+def _of_weights_alone(model: Model, seed: str, m: int) -> bool:
+    """Whether the arguments at all m samples are independent functions of the weights."""
+    if "root" in model.functions:
+        return False
     rng = random.Random(f"program arguments/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
-    rows: list[np.ndarray] = []
+    signs = model.patterns(m) if model.patterns and "choose" in model.functions else {}
+    kinds: list[bool] = []
+
+    def values() -> np.ndarray:
+        check_time()
+        formal = Formal(p, number, signs)
+        evaluate(model.program, FormalArithmetic(formal, model.program),
+                 placed(model.program, _weights(model, p, rng),
+                        _samples(model, m, p, rng)))  # fmt: skip
+        kinds[:] = [kind == "softplus" for kind, a in formal.arguments for _ in range(a.size)]
+        return np.concatenate([a.ravel() for _, a in formal.arguments])
+
+    table = np.stack([values() for _ in range(3)], axis=1)
+    different = _different(table, np.array(kinds), p)
+    if len(different) > MOST_ARGUMENTS:
+        return False
+    columns = [values()[different] for _ in range(len(different) + 1)]
+    blocks = np.stack([(own - columns[0]) % p for own in columns[1:]], axis=1)
+    return modular_rank(blocks, p) == len(different)
+
+
+def _arguments_are_independent(model: Model, seed: str, rows: Mapping[str, np.ndarray]) -> bool:
+    rng = random.Random(f"program arguments/{seed}")
+    p, number = point_prime(rng), rng.randrange(1 << 20)
+    table_of: list[np.ndarray] = []
     # Few samples for each choice of weights: at fixed weights arguments may be dependent.
     batch, wanted = 4, 0
-    while len(rows) * (batch - 1) <= wanted + 4 * batch:
+    while len(table_of) * (batch - 1) <= wanted + 4 * batch:
         check_time()
         weights = _weights(model, p, rng)
         signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
         if "root" in model.functions:
-            samples = _with_roots(model, batch, p, number, rng, weights, signs)
+            samples = _with_roots(model, batch, p, number, rng, weights, signs, rows)
             if samples is None:
                 return False
         else:
-            samples = _samples(model, batch, p, rng)
+            samples = _samples(model, batch, p, rng, _repeated(rows, batch))
         formal = Formal(p, number, signs, "root" in model.functions)
         evaluate(model.program, FormalArithmetic(formal, model.program),
                  placed(model.program, weights, samples))  # fmt: skip
@@ -361,15 +462,15 @@ def arguments_are_independent(model: Model, seed: str) -> bool:
         kinds = [(k, row) for k, a in formal.arguments for row in a.reshape(-1, batch)]
         table = np.array([row for _, row in kinds])
         softplus = np.array([kind == "softplus" for kind, _ in kinds])
-        rows.append(np.concatenate([table, softplus[:, None]], axis=1))
+        table_of.append(np.concatenate([table, softplus[:, None]], axis=1))
         wanted = len(table)
         if wanted > 4 * MOST_ARGUMENTS:
             return False
-    whole = np.concatenate([part[:, :-1] for part in rows], axis=1)
-    different = _different(whole, rows[0][:, -1], p)
+    whole = np.concatenate([part[:, :-1] for part in table_of], axis=1)
+    different = _different(whole, table_of[0][:, -1], p)
     if len(different) > MOST_ARGUMENTS:
         return False
-    blocks = [(part[different, 1:-1] - part[different, :1]) % p for part in rows]
+    blocks = [(part[different, 1:-1] - part[different, :1]) % p for part in table_of]
     return modular_rank(np.concatenate(blocks, axis=1), p) == len(different)
 
 
@@ -410,21 +511,22 @@ def argued(model: Model, seed: str) -> Exactness:
     if model.inputs and functions - {"choose"}:
         text = "upper bounds: functions have formal values, and the samples are given numbers"
         return Exactness(False, f"{piece}{text}")
+    bounds = f"{piece}upper bounds{' for the samples drawn' if model.draws_tokens else ''}"
     if "erf" in functions:
-        return Exactness(False, f"{piece}upper bounds: erf has formal slopes")
+        return Exactness(False, f"{bounds}: erf has formal slopes")
     if "log" in functions:
-        return Exactness(False, f"{piece}upper bounds: logarithms are formal values")
+        return Exactness(False, f"{bounds}: logarithms are formal values")
     parts = []
     if "root" in functions:
         if not random_program_point(model, 2, seed).has_roots or not roots_are_independent(
             model, seed
         ):
-            return Exactness(False, f"{piece}upper bounds: square roots are formal values")
+            return Exactness(False, f"{bounds}: square roots are formal values")
         parts.append("square roots exist at the points, independent of each other")
     if functions & set(EXPONENTIAL):
         if not arguments_are_independent(model, seed):
-            text = "upper bounds: the arguments of exponentials were not shown independent"
-            return Exactness(False, f"{piece}{text}")
+            text = "the arguments of exponentials were not shown independent"
+            return Exactness(False, f"{bounds}: {text}")
         parts.append("Ax–Schanuel: exponentials of independent arguments")
     statements = "; ".join(parts) or "labels are rational functions"
     return Exactness(True, f"{piece}exact ({statements})")

@@ -194,7 +194,8 @@ def _with_start(
     name = f"{subsets[places[0]].name}, at its start"
     part = capacities_on([piece], [Subset(name, own)], **settings)
     [row] = part.subsets
-    exact = row.is_whole and not row.on_patterns and part.exactness.is_exact
+    some = row.on_patterns or row.of_samples or not row.is_whole
+    exact = not some and part.exactness.is_exact
     rows = list(whole.subsets)
     rows.insert(places[0] + 1, replace(row, exact=exact))
     return replace(whole, subsets=tuple(rows))

@@ -185,7 +185,7 @@ def _drawn(model: Model, seed: int) -> Iterator[Piece]:
         patterns = drawn_patterns(
             model.program, tokens=model.tokens, support=model.support, seed=seed + k
         )
-        yield Piece("generic", replace(model, patterns=patterns))
+        yield Piece("generic", replace(model, patterns=patterns, order=seed + k))
 
 
 def _by_program(
@@ -195,6 +195,7 @@ def _by_program(
     """The largest rank of a program's Jacobian on several activation patterns."""
     from algebra.programs.generic import NoPattern, argued
     from algebra.programs.scales import scales
+    from algebra.programs.tokens import number_of_samples
     from algebra.questions.capacity import whole_rank
     from algebra.questions.identify.dimension import Dimension
 
@@ -236,7 +237,12 @@ def _by_program(
         )
     if stopped:
         known_by += f"; at {samples} samples it still grew, so it is at least this"
-    is_known = rank == most or (is_whole and not chooses and best.at == "generic")
+    model = best.model
+    every = number_of_samples(model.program, model.tokens) if model.draws_tokens else 0
+    some = every is None or samples < every
+    if some and rank < most:
+        known_by += "; other choices of tokens may have a larger one"
+    is_known = rank == most or (is_whole and not chooses and not some and best.at == "generic")
     return Dimension(
         None, name, rank if is_known else None, rank, expected, ambient, parameters, samples,
         known_by, patterns=tuple(own[0] for own, _ in tries) if chooses else (),

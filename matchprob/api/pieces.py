@@ -11,6 +11,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.files.arrays import read_array, read_arrays
 from algebra.programs.onnx.values import over_denominator
+from algebra.programs.tokens import one_hot
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
@@ -64,20 +65,20 @@ def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
             raise InputError(
                 f"`data` for {name} has the shape {shown(array.shape)}; it must be {wanted}"
             )
-        out[name] = np.moveaxis(_one_hot(array, size, name), 0, -1)
+        out[name] = _with_batch_last(array, size, name)
     if len({value.shape[-1] for value in out.values()}) > 1:
         raise InputError("`data`: the inputs have different numbers of samples")
     return out
 
 
-def _one_hot(array: np.ndarray, size: int | None, name: str) -> np.ndarray:
+def _with_batch_last(array: np.ndarray, size: int | None, name: str) -> np.ndarray:
     if size is None:
         if array.dtype.kind not in "biuf":
             raise InputError(f"`data` for {name} has entries of type {array.dtype}, not numbers")
-        return array.astype(np.float64)
+        return np.moveaxis(array.astype(np.float64), 0, -1)
     if array.dtype.kind not in "iu" or array.min() < -size or array.max() >= size:
         raise InputError(f"`data` for {name} must be whole numbers from 0 to {size - 1}")
-    return np.eye(size)[array]
+    return one_hot(np.moveaxis(array, 0, -1) % size, size).astype(np.float64)
 
 
 # Bytes of a file of samples.
@@ -119,12 +120,12 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
             for name, value in (inputs or {}).items()
         }
         patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
-        own = Model(program, tokens, values=values, patterns=patterns, inputs=exact)
+        own = Model(program, tokens, values=values, patterns=patterns, inputs=exact, order=seed)
         count = None if inputs is None else next(iter(inputs.values())).shape[-1]
         yield Piece(FILE if inputs is None else DATA, own, count)
     for k in range(PATTERNS if chooses else 1):
         drawn = drawn_patterns(program, tokens=tokens, positive=read.squares, seed=seed + k)
-        yield Piece(GENERIC, Model(program, tokens, patterns=drawn))
+        yield Piece(GENERIC, Model(program, tokens, patterns=drawn, order=seed + k))
 
 
 def start_piece(read: Read, names: Sequence[str], *, seed: int = 0) -> Piece | None:
@@ -147,4 +148,4 @@ def start_piece(read: Read, names: Sequence[str], *, seed: int = 0) -> Piece | N
     if not special:
         return None
     patterns = own_patterns(program, read.values, tokens=tokens, seed=seed)
-    return Piece(FILE, Model(program, tokens, values=special, patterns=patterns))
+    return Piece(FILE, Model(program, tokens, values=special, patterns=patterns, order=seed))

@@ -102,7 +102,7 @@ def capacities_on(
                 continue
             own = rows.pop(0)
             found[k].append((piece, own))
-            if "choose" in piece.model.functions and k not in bounds:
+            if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
                 bounds[k] = largest_rank(piece.model, subsets[k])
         whole = whole or replace(part, seed=seed)
         if not part.exactness.is_exact:
@@ -156,7 +156,7 @@ def _joined(
     teachers = [one.teacher_capacity for _, one in found]
     known = [value for value in teachers if value is not None]
     best = replace(
-        best, capacity=fits, at=piece.at, on_patterns=bound is not None,
+        best, capacity=fits, at=piece.at, on_patterns="choose" in piece.model.functions,
         points=tuple(PointRank(own.at, one.rank, one.capacity) for own, one in found),
         teacher_capacity=max(known) if len(known) == len(teachers) else None,
     )  # fmt: skip
@@ -166,4 +166,10 @@ def _joined(
     if not valid or best.rank < least or fits < least // piece.model.outputs:
         return replace(best, exact=False)
     # No pattern has a larger rank, and no point was unlucky.
-    return replace(best, exact=True, is_whole=best.is_whole or least == bound, error_bound=NEVER)
+    return replace(
+        best,
+        exact=True,
+        of_samples=False,
+        is_whole=best.is_whole or least == bound,
+        error_bound=NEVER,
+    )

@@ -52,6 +52,7 @@ from algebra.programs.jacobian import ProgramCell
 from algebra.programs.program import matrix_shape
 from algebra.programs.residues import NoResidues
 from algebra.programs.scales import scales
+from algebra.programs.tokens import number_of_samples
 from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
 from algebra.questions.capacity.result import (
     LARGEST_ERROR,
@@ -153,9 +154,20 @@ def _row(
     row = SubsetCapacity(
         subset.name, size, rank, growth.full, met, size // model.outputs, growth.samples,
         growth.is_whole, tuple(growth.ranks), reasons, growth.error,
+        of_samples=_of_samples(model, growth),
         bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
     )  # fmt: skip
     return row, whole
+
+
+def _of_samples(model: Model, growth: _Growth) -> bool:
+    """Whether other token samples than those that were drawn may give more."""
+    if not model.draws_tokens:
+        return False
+    every = number_of_samples(model.program, model.tokens)
+    return (
+        every is None or growth.samples < every or growth.full < growth.ranks[-1] // model.outputs
+    )
 
 
 def whole_rank(
@@ -222,22 +234,25 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
     most = _most_samples(model, size)
-    # On a pattern samples are not exchangeable: some hundred may pass before one that adds.
-    chooses = "choose" in model.functions
+    # On a pattern samples are not exchangeable: some hundred may pass before one that adds.  Nor
+    # are tokens, of which there are finitely many.
+    chooses = "choose" in model.functions or model.draws_tokens
+    every = number_of_samples(model.program, model.tokens) if model.draws_tokens else None
+    most = most if every is None else min(most, every)
     samples, more = m or min(size // d + 2, most), _MORE_SAMPLES if chooses else 2
     while True:
         check_time()
         ranks, error = _ranks(model, subset, samples, seed)
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
-        # On activation patterns half of them must add nothing.
+        # On activation patterns, and of tokens, half of them must add nothing.
         last = 1 + (samples // 2 if chooses else 0)
-        is_whole = ranks[-1] == size or (
+        is_whole = (ranks[-1] == size or samples == every) or (
             samples > last
             and ranks[-1] == ranks[-1 - last]
             and (samples > size // d + 2 or more == 2)
         )
         if m or is_whole or samples >= most:
-            # On a pattern samples are not exchangeable: these are independent of each other.
+            # If samples are not exchangeable these are independent of each other.
             full = sum(
                 1 for k, value in enumerate(ranks) if value - (ranks[k - 1] if k else 0) == d
             )

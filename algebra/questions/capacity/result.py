@@ -144,6 +144,8 @@ class SubsetCapacity:
         The rank and the capacity on each activation pattern.
     on_patterns : bool
         Whether ranks depend on the activation pattern.
+    of_samples : bool
+        Whether the samples were drawn among finitely many (tokens), and others may give more.
     bottleneck : int
         If no sample can be fitted: the fewest numbers through which the labels of a sample depend
         on these parameters, if fewer than its labels; otherwise 0.
@@ -165,6 +167,7 @@ class SubsetCapacity:
     points: tuple[PointRank, ...] = ()
     on_patterns: bool = False
     bottleneck: int = 0
+    of_samples: bool = False
 
     @property
     def range(self) -> str:
@@ -320,20 +323,28 @@ def _mark(found: Capacity, subset: SubsetCapacity) -> str:
     """Whether a rank is exact, a lower or an upper bound, or, of a pattern, an upper bound."""
     if subset.exact:
         return ""
+    others = subset.on_patterns or subset.of_samples or not subset.is_whole
     if found.exactness.is_exact:
-        return "≥ " if subset.on_patterns or not subset.is_whole else ""
-    return "≈ " if subset.on_patterns or not subset.is_whole else "≤ "
+        return "≥ " if others else ""
+    return "≈ " if others else "≤ "
 
 
 def _why(found: Capacity) -> Explanation:
     """The explanation of capacities."""
     smooth = not any(subset.on_patterns for subset in found.subsets)
+    drawn = any(subset.of_samples for subset in found.subsets)
     known = [
         "A capacity is the largest number of generic samples for which the labels change with the "
         "parameters in as many independent directions as there are labels: then all labels near "
         "those of the network can be fitted"
-        + (", and with one sample more they cannot." if smooth else ".")
+        + (", and with one sample more they cannot." if smooth and not drawn else ".")
     ]
+    if drawn:
+        known.append(
+            "Some inputs are tokens, of which there are finitely many, so no sample is generic: "
+            "ranks are those of different samples that were drawn, and a capacity is a number of "
+            "these whose labels are independent. Other samples may have larger ones."
+        )
     if not smooth:
         known.append(
             "The labels are one function on each activation pattern, and ranks differ between "
@@ -354,7 +365,7 @@ def _why(found: Capacity) -> Explanation:
             f"The smallest of these subsets that fits {found.needed} samples is {best.name}, "
             f"with {best.learnable} parameters."
             if best
-            else f"None of these subsets {'fits' if smooth else 'was found to fit'} "
+            else f"None of these subsets {'fits' if smooth and not drawn else 'was found to fit'} "
             f"{found.needed} samples."
         )
     if not found.exactness.is_exact:
@@ -389,7 +400,8 @@ def _fitted(subset: SubsetCapacity, value: int | None, mark: str) -> str:
     """A number of samples; below the last that was tried that of a smooth network is definite."""
     if value is None:
         return "any"
-    if mark in ("≥ ", "≈ ") and not subset.on_patterns and value < subset.samples:
+    drawn = subset.on_patterns or subset.of_samples
+    if mark in ("≥ ", "≈ ") and not drawn and value < subset.samples:
         mark = "" if mark == "≥ " else "≤ "
     return f"{mark}{value}"
 

@@ -32,6 +32,7 @@ from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
 from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample
 from algebra.programs.program import Node, Program
+from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
 
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
@@ -155,7 +156,7 @@ def own_patterns(
         if inputs is not None:
             samples = {name: value[..., :m] for name, value in inputs.items()}
         else:
-            samples = _samples(program, m, tokens, _generator(seed, m, "samples"))
+            samples = _samples(program, m, tokens, seed)
         return pattern_at(program, weights, samples)
 
     return patterns
@@ -197,7 +198,7 @@ def drawn_patterns(
                     rng = _generator(seed, next(tries), "pattern")
                     with np.errstate(all="ignore"):
                         made.append(_standardized(program, tokens, support or {}, positive, rng))
-                samples = _samples(program, m, tokens, _generator(seed, m, "samples"))
+                samples = _samples(program, m, tokens, seed)
                 return pattern_at(program, made[0], samples)
             except NoPattern:
                 made.clear()
@@ -214,16 +215,22 @@ def _generator(seed: int, number: int, what: str) -> np.random.Generator:
 
 
 def _samples(
-    program: Program, m: int, tokens: Mapping[str, int] | None, rng: np.random.Generator
+    program: Program,
+    m: int,
+    tokens: Mapping[str, int] | None,
+    seed: int,
+    rng: np.random.Generator | None = None,
 ) -> dict[str, np.ndarray]:
-    samples = {}
+    """Standard Gaussian samples; of tokens those of a model whose order is `seed`."""
+    rng = rng or _generator(seed, m, "samples")
+    samples: dict[str, np.ndarray] = {
+        name: own.astype(np.float64)
+        for name, own in token_samples(program, tokens or {}, m, seed).items()
+    }
     for name, shape in program.samples.items():
-        if tokens and name in tokens:
-            chosen = rng.integers(0, tokens[name], (*shape[:-1], m))
-            samples[name] = np.moveaxis(np.eye(tokens[name])[chosen], -1, -2)
-        else:
+        if name not in samples:
             samples[name] = rng.standard_normal((*shape, m))
-    return samples
+    return {name: samples[name] for name in program.samples}
 
 
 # -- random weights at which units switch ------------------------------------------------------
@@ -322,7 +329,7 @@ def _standardized(
         drawn = rng.standard_normal(shape) / np.sqrt(wide)
         weights[name] = np.abs(drawn) if name in positive else drawn
     count = min(_SAMPLES, samples_at_once(program))
-    found = _Adjusted(program, weights, _samples(program, count, tokens, rng), support, rng)
+    found = _Adjusted(program, weights, _samples(program, count, tokens, 0, rng), support, rng)
     needed = program.needed([program.output])
     for number in sorted(needed):
         node = program.nodes[number]

@@ -6,6 +6,7 @@ import pytest
 from algebra.programs import Builder
 from algebra.programs.generic import Columns, Model, argued, independent_rows, random_program_point
 from algebra.programs.onnx import read_onnx
+from algebra.programs.tokens import token_samples
 from tests.doubles import jacobian
 from tests.onnx_models import MODELS, save
 
@@ -20,12 +21,8 @@ def float_rank(read, mask, seed):
     """The rank of complex-step derivatives, columns scaled."""
     rng = np.random.default_rng(seed)
     weights = {n: rng.standard_normal(s) for n, s in read.program.weights.items()}
-    samples = {}
-    for name, shape in read.program.samples.items():
-        samples[name] = rng.standard_normal((*shape, M))
-        if name in read.tokens:
-            chosen = rng.integers(0, shape[-1], (*shape[:-1], M))
-            samples[name] = np.moveaxis(np.eye(shape[-1])[chosen], -1, -2)
+    samples = {n: rng.standard_normal((*s, M)) for n, s in read.program.samples.items()}
+    samples |= token_samples(read.program, read.tokens, M)
     J = jacobian(read.program, weights, samples, mask)
     norms = np.linalg.norm(J, axis=0)
     J = J[:, norms > 1e-12] / norms[norms > 1e-12]
