@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from algebra.certificates.trial_costs import estimate_steps
 from algebra.documents import Document, Explanation, Part, Step, Table, step
 from algebra.errors import InputError
 from algebra.networks.base import Network
@@ -312,8 +313,8 @@ def _why(found: CountResult) -> Explanation:
     ):
         purpose = "the real solutions themselves, enclosed"
         steps.append(step("count", purpose, **again, solutions=True))
-    purpose = "the match probability"
-    steps.append(step("estimate", purpose, trials=1000, seed=found.seed))
+    if found.problem is not None:
+        steps += estimate_steps(found.problem, found.generic_root_count, seed=found.seed)
     return Explanation(tuple(known), words, decided_by, tuple(steps))
 
 

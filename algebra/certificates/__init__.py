@@ -16,5 +16,6 @@ reading      Reading of proof files: JSON text to plain data, within limits
 records      Tables of proof files, declared as dataclasses: read, written, made a schema
 root_evidence  A generic root count in a file: its form, and the relations between its fields
 sparse       Large matrices of proof files in sparse form
+trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
 vanishing    Structural zeros that leave no path: certificate and verification
 """

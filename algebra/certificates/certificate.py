@@ -14,6 +14,7 @@ from typing import Any
 
 from algebra.certificates.checks import VERDICTS as VERDICTS
 from algebra.certificates.sparse import compact
+from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.linalg.rational import nearest_double
 from algebra.networks.limits import plural
@@ -225,11 +226,11 @@ def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 12
 def _why(found: Certificate) -> Explanation:
     why = _explained(found)
     if found.is_without_constraints:
-        why = _without_constraints(why)
+        why = _without_constraints(why, found.problem)
     return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
 
 
-def _without_constraints(why: Explanation) -> Explanation:
+def _without_constraints(why: Explanation, problem: Problem) -> Explanation:
     """The explanation with the reservation that matches need not satisfy the constraints."""
     # That MP < 1 holds with constraints too.
     known = [
@@ -239,9 +240,9 @@ def _without_constraints(why: Explanation) -> Explanation:
     open_ = "the match probability with the constraints, which leave fewer matches"
     if why.open:
         open_ += f"; and without them, {why.open}"
-    first = step("estimate", "the match probability with the constraints", trials=1000)
-    steps = [other for other in why.steps if other.verb != first.verb]
-    return replace(why, known=tuple(known), open=open_, steps=(first, *steps))
+    first = estimate_steps(problem, purpose="the match probability with the constraints")
+    steps = [other for other in why.steps if other.verb != "estimate"]
+    return replace(why, known=tuple(known), open=open_, steps=(*first, *steps))
 
 
 def longer_search(limits: Limits) -> Step:
@@ -262,13 +263,17 @@ def _explained(found: Certificate) -> Explanation:
         robust = step("robust", "how many weights may be lost before MP drops to 0")
         steps = (robust, step("identify", "which weights the data determine"))
         return Explanation((*reached, found.why), steps=steps if is_plain else ())
-    estimate = step("estimate", "the match probability, with bounds", trials=1000)
+    roots = found.generic_root_count
+    estimate = estimate_steps(found.problem, roots)
+    costly = too_costly(found.problem, roots)
+    warning = (costly,) if costly else ()
     if found.verdict == INTERMEDIATE:
         repair = step("repair", "the fewest moves that make MP = 1", goal="maximal")
         more = (repair,) if is_plain and found.generic_root_count is not None else ()
-        return Explanation((*reached, near(found), found.why), OPEN_VALUE, "", (estimate, *more))
+        facts = (*reached, near(found), found.why, *warning)
+        return Explanation(facts, OPEN_VALUE, "", (*estimate, *more))
     assert found.verdict == UNDECIDED
-    known = [*reached, f"So {near(found)}"]
+    known = [*reached, f"So {near(found)}", *warning]
     if "regular_minor" in found.evidence:
         return Explanation(
             tuple(known),
@@ -277,7 +282,7 @@ def _explained(found: Certificate) -> Explanation:
             "learn",
             "an output with no learnable weights (then MP < 1), or an allocation in which only "
             "the read-out learns (then MP = 1)",
-            (estimate,),
+            estimate,
         )
     if found.learnable > found.equations:
         cut = step("certify", "time for the counts that were cut off", timeout=more_time)
@@ -291,14 +296,12 @@ def _explained(found: Certificate) -> Explanation:
             "1), or one instance without a real solution (then MP < 1)",
             (
                 *longest,
-                step(
-                    "estimate",
-                    "a lower bound of MP: matches are found, but never excluded",
-                    trials=1000,
+                *estimate_steps(
+                    found.problem,
+                    purpose="a lower bound of MP: matches are found, but never excluded",
                 ),
             ),
         )
-    roots = found.generic_root_count
     if roots is not None:
         known.append(
             f"Almost every instance has N = {roots} complex solutions. N is even, so all of them "
@@ -308,7 +311,7 @@ def _explained(found: Certificate) -> Explanation:
             tuple(known),
             "whether some instances have no real solution: none was found among those searched",
             f"one instance whose {roots} solutions are all non-real (then 0 < MP < 1)",
-            (longer_search(found.limits), estimate),
+            (longer_search(found.limits), *estimate),
         )
     # Loaded here, as below: few verdicts need it.
     from algebra.systems.forms import beyond_counting
@@ -327,7 +330,7 @@ def _explained(found: Certificate) -> Explanation:
         (
             *longest,
             step("inspect", "the size of the core, which is smaller if fewer rows learn"),
-            estimate,
+            *estimate,
         ),
     )
 

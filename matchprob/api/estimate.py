@@ -246,7 +246,13 @@ def _unfinished(found: Estimate, arguments: Arguments) -> str:
     )
 
 
-@verb(unfinished=_unfinished, is_drawn=True)
+def _expected(arguments: Arguments) -> str:
+    from algebra.certificates.trial_costs import expectation
+
+    return expectation(as_problem(arguments["question"]))
+
+
+@verb(unfinished=_unfinished, is_drawn=True, before=_expected)
 def estimate(
     question: common.StudyQuestion,
     trials: common.Trials = 1000,

@@ -202,6 +202,8 @@ class Verb:
         A function of the result and the arguments: a message about missing work (status 3), or "".
     is_drawn : bool
         Whether the result has a picture.
+    before : callable, optional
+        A function of the arguments: what to expect of the result, said before the work, or "".
     """
 
     function: Callable[..., Any]
@@ -209,6 +211,7 @@ class Verb:
     files: tuple[ResultFile, ...] = ()
     unfinished: Callable[[Any, Arguments], str] | None = None
     is_drawn: bool = False
+    before: Callable[[Arguments], str] | None = None
 
     @property
     def name(self) -> str:
@@ -233,6 +236,7 @@ def verb(
     files: Sequence[ResultFile] = ...,
     unfinished: Callable[[Any, Arguments], str] | None = ...,
     is_drawn: bool = ...,
+    before: Callable[[Arguments], str] | None = ...,
 ) -> Callable[[F], F]: ...
 def verb(function: Any = None, **settings: Any) -> Any:
     """Enter a function in the registry of verbs, and complete its docstring.

@@ -44,7 +44,8 @@ from algebra.certificates.certificate import (
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import RankData
-from algebra.documents import Explanation, step
+from algebra.certificates.trial_costs import estimate_steps
+from algebra.documents import Explanation
 from algebra.families.linear.certify import certify_linear
 from algebra.families.normalization.blocks import realizes_all
 from algebra.networks.normalization import NormNet
@@ -106,13 +107,13 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
 
 def _explained(found: Certificate, effort: Effort) -> Explanation:
     """Why MP is between 0 and 1, or what is open, if units may be inactive."""
-    estimate = step("estimate", "the match probability, with bounds", trials=1000)
+    estimate = estimate_steps(found.problem)
     if found.verdict == UNDECIDED:
         decided = "one instance without a match that persists nearby (then MP < 1)"
         return Explanation(
-            found.notes, OPEN_PATTERNS, decided, (longer_search(effort.limits), estimate)
+            found.notes, OPEN_PATTERNS, decided, (longer_search(effort.limits), *estimate)
         )
-    return Explanation((SILENT, too_few(found)), OPEN_VALUE, "", (estimate,))
+    return Explanation((SILENT, too_few(found)), OPEN_VALUE, "", estimate)
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

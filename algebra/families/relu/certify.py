@@ -27,6 +27,7 @@ from algebra.certificates.certificate import (
 )
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.certificates.trial_costs import estimate_steps
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.feedforward import LinearFeedForward
@@ -47,7 +48,7 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
 
 def _explained(found: Certificate, effort: Effort) -> Explanation:
     """Why MP is between 0 and 1, or what is open."""
-    estimate = step("estimate", "the match probability, with bounds", trials=1000)
+    estimate = estimate_steps(found.problem)
     if found.verdict == UNDECIDED:
         return Explanation(
             found.notes,
@@ -55,7 +56,7 @@ def _explained(found: Certificate, effort: Effort) -> Explanation:
             "one instance without a match that persists nearby (then MP < 1)",
             (
                 longer_search(effort.limits),
-                estimate,
+                *estimate,
                 step("decide", "one instance, with a proof for it"),
             ),
         )
@@ -66,7 +67,7 @@ def _explained(found: Certificate, effort: Effort) -> Explanation:
         ]
     else:
         known = [too_few(found), *(f"  {reason}" for reason in found.reasons)]
-    return Explanation((SILENT, *known), OPEN_VALUE, "", (estimate,))
+    return Explanation((SILENT, *known), OPEN_VALUE, "", estimate)
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

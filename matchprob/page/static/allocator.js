@@ -728,8 +728,10 @@ class View {
     const study = this.estimateOf(this.looked.digest);
     showChance(this.chanceCard, this.verdict().word, study, {
       bound: this.bound,
+      trials: this.looked.trials,
+      tooCostly: this.looked.too_costly,
       setBound: (k) => { this.bound = k; this.drawChance(); },
-      run: () => { this.actions.choose("estimate"); this.act("estimate", { trials: 1000, complete: true }); },
+      run: () => { this.actions.choose("estimate"); this.act("estimate", { trials: this.looked.trials, complete: true }); },
       cancel: () => this.cancel("estimate"),
     });
   }

@@ -57,7 +57,7 @@ export function chanceOf(verdict, study) {
  * @param {HTMLElement} card
  * @param {string} verdict
  * @param {any} study of this problem, or undefined
- * @param {{ bound: number | null, setBound: (k: number | null) => void, run: () => void, cancel: () => void }} host
+ * @param {{ bound: number | null, trials: number, tooCostly: string, setBound: (k: number | null) => void, run: () => void, cancel: () => void }} host
  */
 export function showChance(card, verdict, study, host) {
   const chance = chanceOf(verdict, study);
@@ -79,14 +79,16 @@ export function showChance(card, verdict, study, host) {
       : null,
   );
   // What is pressed and dragged stays where it is while pictures around it change.
-  const wanted = isRunning ? "cancel" : chance ? "" : "run";
+  const wanted = isRunning ? "cancel" : chance ? "" : host.trials ? `run ${host.trials}` : "costly";
   if (control.dataset.shows !== wanted) {
     control.dataset.shows = wanted;
     fill(control, wanted === "cancel"
       ? h("button", { type: "button", class: "mp-small", onclick: host.cancel }, "Cancel the estimate")
-      : wanted === "run"
-        ? h("button", { type: "button", class: "mp-small", onclick: host.run }, "Estimate with 1,000 trials")
-        : null);
+      : wanted === "costly"
+        ? h("p", { class: "mp-soft" }, host.tooCostly)
+        : wanted
+          ? h("button", { type: "button", class: "mp-small", onclick: host.run }, `Estimate with ${host.trials.toLocaleString("en")} trials`)
+          : null);
   }
   slider(sizes, study, host);
   if (study?.trials) showRendering(below, study.document);

@@ -1,0 +1,120 @@
+"""Whether an estimate is worth suggesting: the processor time of one trial, from sizes alone.
+
+Measured, and right within a factor of about three (on one core of a loaded machine, ms a trial):
+
+* All N solutions of a linear network: N paths of about r² / 50 ms each (N = 753, r = 12: 2 s).
+* Without N a search follows up to 2,000 paths and runs Newton's method 400 times from random
+  starts, and ends where the first solution is found, which for large networks is seldom.
+* Networks with other activations: 64 damped runs of at most 200 steps each, 150 + dm² · 4/5 ms
+  (dm = 10: 0.37 s, 20: 0.65 s, 40: 1.7 s, 80: 5.2 s).
+
+ReLU and normalization networks are decided by branch and bound, whose time sizes do not tell.
+"""
+
+from __future__ import annotations
+
+from algebra.documents import Step, step
+from algebra.problems.problem import Problem
+
+# Seconds that a suggested estimate may take, its most trials, and its fewest.
+SECONDS, MOST_TRIALS, FEWEST_TRIALS = 600, 1000, 10
+# Paths and runs of a search without N.
+_SEARCHED = 2400
+# Labels beyond which searches of such networks seldom find a match.
+_HARD = 6
+LOWER_BOUND = (
+    "a lower bound of MP: of networks with such activations matches are found, but never excluded"
+)
+
+
+def trial_milliseconds(problem: Problem, root_count: int | None = None) -> int | None:
+    """The processor time of a trial in ms; None if sizes do not tell.
+
+    Parameters
+    ----------
+    problem : Problem
+    root_count : int, optional
+        N, if it is known.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> trial_milliseconds(Problem(net, {"W": [[1, 0], [0, 1]]}), 2)
+    1
+    """
+    network = problem.network
+    if not network.equations_are and not network.is_linear:
+        return None
+    size = min(problem.learning.size, network.outputs)
+    if network.equations_are == "analytic":
+        return 150 + size * size * 4 // 5
+    return max(1, (root_count or _SEARCHED) * size * size // 50)
+
+
+def affordable_trials(problem: Problem, root_count: int | None = None) -> int:
+    """The trials to suggest: as many of 1,000 as ten minutes allow, 0 if that is too few."""
+    cost = trial_milliseconds(problem, root_count)
+    if cost is None:
+        return MOST_TRIALS
+    number = min(MOST_TRIALS, SECONDS * 1000 // cost)
+    if number < FEWEST_TRIALS:
+        return 0
+    # One digit, rounded down.
+    unit = 10 ** (len(str(number)) - 1)
+    return int(number // unit * unit)
+
+
+def is_lower_bound(problem: Problem) -> bool:
+    """Whether trials show matches only, so that an estimate bounds MP from below."""
+    return problem.network.equations_are == "analytic"
+
+
+def estimate_steps(
+    problem: Problem, root_count: int | None = None, purpose: str = "", *, seed: int = 0
+) -> tuple[Step, ...]:
+    """The suggestion of an estimate that ends within ten minutes; none if a trial takes too long.
+
+    Parameters
+    ----------
+    problem : Problem
+    root_count : int, optional
+    purpose : str, optional
+        By default the match probability; its lower bound if matches are not excluded.
+    seed : int, optional
+    """
+    trials = affordable_trials(problem, root_count)
+    if not trials:
+        return ()
+    if is_lower_bound(problem):
+        purpose = LOWER_BOUND
+    purpose = purpose or "the match probability, with bounds"
+    return (step("estimate", purpose, trials=trials, seed=seed),)
+
+
+def expectation(problem: Problem) -> str:
+    """What trials of a network can show at best, before they begin; "" if they show everything."""
+    if not is_lower_bound(problem):
+        return ""
+    r, labels = problem.learning.size, problem.network.outputs
+    text = (
+        "equations with such activations have no finite number of complex solutions: trials show "
+        "matches and never that there is none, so the result is a lower bound"
+    )
+    if labels > _HARD or r != labels:
+        text += (
+            f"; at {r} weights for {labels} labels most trials stay undetermined, since searches "
+            "from random starts seldom end at a match"
+        )
+    return text
+
+
+def too_costly(problem: Problem, root_count: int | None = None) -> str:
+    """Why no estimate is suggested, in a sentence; "" if one is."""
+    cost = trial_milliseconds(problem, root_count)
+    if cost is None or affordable_trials(problem, root_count):
+        return ""
+    return (
+        f"One random trial would take about {max(1, cost // 60_000):,} min of processor time, so "
+        "no estimate is suggested; fewer learnable weights or samples make it possible."
+    )

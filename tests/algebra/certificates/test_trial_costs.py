@@ -1,0 +1,82 @@
+"""Advice about estimates comes from the cost of a trial."""
+
+import numpy as np
+import pytest
+
+import matchprob as mp
+from algebra.certificates.trial_costs import (
+    FEWEST_TRIALS,
+    MOST_TRIALS,
+    SECONDS,
+    affordable_trials,
+    estimate_steps,
+    expectation,
+    too_costly,
+    trial_milliseconds,
+)
+
+SMALL = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+
+
+def of_size(n, *, kind=mp.LinearRNN, **more):
+    """A recurrent network with as many learnable weights as labels."""
+    net = kind(n=n, T=3, b=4, d=4, m=n // 2, **more)
+    mask = np.zeros(n * n, int)
+    mask[np.random.default_rng(n).permutation(n * n)[: net.outputs]] = 1
+    return mp.Problem(net, {"W": mask.reshape(n, n)})
+
+
+def test_small_nets_are_estimated_with_a_thousand_trials():
+    """The papers' smallest net, with and without N."""
+    problem = mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})
+    assert affordable_trials(problem, 2) == affordable_trials(problem) == MOST_TRIALS
+    (step,) = mp.certify(problem).explain().steps[:1]
+    assert (step.verb, step.options["trials"]) == ("estimate", MOST_TRIALS)
+
+
+@pytest.mark.parametrize("more", [{}, {"kind": mp.RNN, "activation": "tanh"}])
+def test_suggested_trials_fit_into_ten_minutes(more):
+    """More weights, fewer trials; where not even ten fit a sentence says so instead."""
+    before, seen = MOST_TRIALS, set()
+    for n in (4, 8, 16, 32, 64, 128, 256, 400):
+        problem = of_size(n, **more)
+        trials, cost = affordable_trials(problem), trial_milliseconds(problem)
+        assert trials <= before
+        assert trials * cost <= 1000 * SECONDS
+        assert bool(estimate_steps(problem)) == bool(trials) == (not too_costly(problem))
+        assert trials == 0 or trials >= FEWEST_TRIALS
+        before = trials
+        seen.add(bool(trials))
+    assert seen == {True, False}
+
+
+def test_what_a_large_circuit_is_told():
+    """After `certify` a command that cannot end is not suggested."""
+    found = mp.certify(of_size(128), timeout=5, search=0.1)
+    assert all(step.verb != "estimate" for step in found.explain().steps)
+    assert any("One random trial would take about" in text for text in found.explain().known)
+
+
+def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
+    """With tanh only a lower bound, and mostly undetermined trials; nothing for linear networks."""
+    assert expectation(mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})) == ""
+    text = expectation(of_size(20, kind=mp.RNN, activation="tanh"))
+    assert "lower bound" in text
+    assert "40 weights for 40 labels most trials stay undetermined" in text
+    said = complaint_of_estimate(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": [[1, 1], [0, 0]]}))
+    assert said.startswith("matchprob: equations with such activations")
+
+
+@pytest.fixture
+def complaint_of_estimate(tmp_path, capsys):
+    """What the command says on stderr."""
+    from matchprob.cli import app
+
+    def run(problem):
+        file = tmp_path / "p.toml"
+        file.write_text(problem.to_toml())
+        with pytest.raises(SystemExit):
+            app(["estimate", str(file), "--trials", "2", "--no-certify"])
+        return capsys.readouterr().err
+
+    return run
