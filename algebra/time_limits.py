@@ -129,7 +129,11 @@ class Limits:
     @property
     def basis(self) -> float:
         """Seconds for one Gröbner basis: half of all, so that other methods have time too."""
-        return min(self.seconds / 2, 1e6)
+        return self.part(2)
+
+    def part(self, divisor: int) -> float:
+        """Seconds of the call divided by a number; finite even if there is no limit."""
+        return min(self.seconds / divisor, 1e6)
 
 
 def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:

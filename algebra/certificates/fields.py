@@ -18,12 +18,13 @@ from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
 from algebra.errors import InputError, one_line, shown
+from algebra.linalg.modular import PRIME_SIZES
 from algebra.matroids.capped import DualError
 from algebra.networks.base import Cell
 
 # Primes of the points at which ranks are computed.
-PRIMES = 2**20, 2**31
-LONG_PRIMES = 2**60, 2**61
+PRIMES = 1 << PRIME_SIZES.least_read - 1, 1 << PRIME_SIZES.usual
+LONG_PRIMES = 1 << PRIME_SIZES.long - 1, 1 << PRIME_SIZES.long
 _WHOLE = re.compile(r"-?(0|[1-9][0-9]*)")
 _RATIONAL = re.compile(r"-?(0|[1-9][0-9]*)(/[1-9][0-9]*)?")
 

@@ -17,6 +17,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping
+from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
 from math import prod
@@ -26,14 +27,39 @@ from flint import fmpz
 
 from algebra.errors import InputError, Unfinished, shown
 
-# Characters of a file, levels of brackets, digits of an integer, characters of a float.
-MOST_CHARACTERS, MOST_LEVELS, MOST_DIGITS = 50_000_000, 40, 20_000
-_MOST_DECIMAL, _MOST_EXPONENT = 40, 308
-# Largest number of entries (weights and inputs) of a problem: in total, and per character of the
-# file.
-_ENTRIES, _ENTRIES_PER_CHARACTER = 1_000_000, 1_000
-# Largest number of layers, and largest size, of any network.
-_MOST_LAYERS, _MOST_SIZE = 1_000, 1_000_000
+
+@dataclass(frozen=True)
+class ProofLimits:
+    """The most that is read of a proof file.
+
+    Attributes
+    ----------
+    characters : int
+        Of the file.
+    levels : int
+        Of brackets.
+    digits : int
+        Of an integer.
+    decimal, exponent : int
+        Characters of a number with a point, and the size of its power of ten.
+    entries, entries_per_character : int
+        Weights and inputs of the problem: in any file, and more for each of its characters.
+    layers, size : int
+        Of the network.
+    """
+
+    characters: int = 50_000_000
+    levels: int = 40
+    digits: int = 20_000
+    decimal: int = 40
+    exponent: int = 308
+    entries: int = 1_000_000
+    entries_per_character: int = 1_000
+    layers: int = 1_000
+    size: int = 1_000_000
+
+
+PROOF_LIMITS = ProofLimits()
 
 
 class TooLarge(Unfinished):
@@ -59,10 +85,10 @@ def read_json(text: str) -> Any:
     >>> read_json('{"rank": 3}')
     {'rank': 3}
     """
-    if len(text) > MOST_CHARACTERS:
+    if len(text) > PROOF_LIMITS.characters:
         raise TooLarge(
             f"the file has {len(text):,} characters; the limit of a proof file is "
-            f"{MOST_CHARACTERS:,}"
+            f"{PROOF_LIMITS.characters:,}"
         )
     _check_levels(text)
     try:
@@ -91,12 +117,12 @@ def as_text(data: Any) -> str:
         return json.dumps(data, allow_nan=False)
     except RecursionError:
         raise TooLarge(
-            f"the data is nested too deeply; the limit is {MOST_LEVELS} levels"
+            f"the data is nested too deeply; the limit is {PROOF_LIMITS.levels} levels"
         ) from None
     except (TypeError, ValueError) as error:
         if "integer string conversion" in str(error):
             raise TooLarge(
-                f"the data holds an integer of more than {MOST_DIGITS:,} digits"
+                f"the data holds an integer of more than {PROOF_LIMITS.digits:,} digits"
             ) from None
         raise InputError(f"the data is not that of a proof file: {error}") from None
 
@@ -108,30 +134,31 @@ def _check_levels(text: str) -> None:
         first = mark.group()[0]
         if first in "[{":
             level += 1
-            if level > MOST_LEVELS:
+            if level > PROOF_LIMITS.levels:
                 raise TooLarge(
-                    f"brackets are nested more than {MOST_LEVELS} deep, the limit of a proof file"
+                    f"brackets are nested more than {PROOF_LIMITS.levels} deep, "
+                    "the limit of a proof file"
                 )
         elif first in "]}":
             level -= 1
 
 
 def _json_integer(text: str) -> int:
-    if len(text) > MOST_DIGITS:
-        raise TooLarge(f"an integer has {len(text):,} digits; the limit is {MOST_DIGITS:,}")
+    if len(text) > PROOF_LIMITS.digits:
+        raise TooLarge(f"an integer has {len(text):,} digits; the limit is {PROOF_LIMITS.digits:,}")
     # FLINT reads long integers fast, and without Python's own limit.
     return int(fmpz(text))
 
 
 def _json_decimal(text: str) -> Decimal:
     """A number with a point or an exponent, exactly."""
-    if len(text) > _MOST_DECIMAL:
+    if len(text) > PROOF_LIMITS.decimal:
         raise TooLarge(
-            f"a decimal number of {len(text):,} characters; the limit is {_MOST_DECIMAL}"
+            f"a decimal number of {len(text):,} characters; the limit is {PROOF_LIMITS.decimal}"
         )
     value = Decimal(text)
-    if abs(value.adjusted()) > _MOST_EXPONENT:
-        raise TooLarge(f"the number {text} is beyond the limit, 10^±{_MOST_EXPONENT}")
+    if abs(value.adjusted()) > PROOF_LIMITS.exponent:
+        raise TooLarge(f"the number {text} is beyond the limit, 10^±{PROOF_LIMITS.exponent}")
     return value
 
 
@@ -174,14 +201,16 @@ def network_size_within(network: Any, characters: int, place: str = "problem.net
     sizes = {str(name): value for name, value in network.items() if type(value) is int}
     layers = [value for value in network.values() if type(value) is list]
     depth = max((len(widths) for widths in layers), default=0)
-    if depth > _MOST_LAYERS:
+    if depth > PROOF_LIMITS.layers:
         raise TooLarge(
-            f"`{place}` has {depth:,} layers; verification reads at most {_MOST_LAYERS:,}"
+            f"`{place}` has {depth:,} layers; verification reads at most {PROOF_LIMITS.layers:,}"
         )
     widths = [width for row in layers for width in row if type(width) is int]
     for size in (*sizes.values(), *widths):
-        if size > _MOST_SIZE:
-            raise TooLarge(f"`{place}` has a size of {shown(size)}; at most {_MOST_SIZE:,} is read")
+        if size > PROOF_LIMITS.size:
+            raise TooLarge(
+                f"`{place}` has a size of {shown(size)}; at most {PROOF_LIMITS.size:,} is read"
+            )
     steps, samples = max(1, sizes.pop("T", 1)), max(1, sizes.pop("m", 1))
     largest = sorted(sizes.values(), reverse=True)
     if widths:
@@ -190,7 +219,7 @@ def network_size_within(network: Any, characters: int, place: str = "problem.net
     else:
         entries = prod(largest[:2])
     entries += (largest[0] if largest else 1) * samples * steps
-    most = _ENTRIES + _ENTRIES_PER_CHARACTER * characters
+    most = PROOF_LIMITS.entries + PROOF_LIMITS.entries_per_character * characters
     if entries > most:
         raise TooLarge(
             f"`{place}` has some {entries:,} entries, a file of {characters:,} characters may "

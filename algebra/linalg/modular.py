@@ -36,6 +36,30 @@ from algebra.time_limits import check_time, checked
 
 Residues = np.ndarray
 
+
+@dataclass(frozen=True)
+class PrimeSizes:
+    """Sizes of random primes, in bits; `PRIME_COUNT` and `LONG_PRIME_COUNT` say how many there are.
+
+    Attributes
+    ----------
+    short : int
+        Of full ranks of large matrices, which are proofs modulo any prime.
+    usual : int
+        Products of residues have 62 bits.
+    long : int
+        Where the error of ranks modulo usual primes is too large.
+    least_read : int
+        Of the shortest usual prime in a proof file.
+    """
+
+    short: int = BITS
+    usual: int = 31
+    long: int = 61
+    least_read: int = 21
+
+
+PRIME_SIZES = PrimeSizes()
 # Doubles that hold integers: see the module's docstring.
 _INTEGERS = np.float64
 # Residues below this have products of 62 bits.
@@ -503,7 +527,12 @@ LONG_PRIME_COUNT = 55_890_484_045_084_135 - 28_423_094_496_953_330
 
 
 def deficit_probability(
-    rank_bound: int, degree: int, bits: int, meetings: int, prime: int = 61, share: int = 1
+    rank_bound: int,
+    degree: int,
+    bits: int,
+    meetings: int,
+    prime: int = PRIME_SIZES.long,
+    share: int = 1,
 ) -> Fraction:
     """Bound on the probability that a random point modulo a random prime shows too small a rank.
 
@@ -526,11 +555,11 @@ def deficit_probability(
     """
     of_minor = rank_bound * (rank_bound.bit_length() + bits)
     vanishing = Fraction(rank_bound * (degree + 1) + meetings, 1 << (prime - 1))
-    count = (PRIME_COUNT if prime == 31 else LONG_PRIME_COUNT) // share
+    count = (PRIME_COUNT if prime == PRIME_SIZES.usual else LONG_PRIME_COUNT) // share
     return vanishing + Fraction(of_minor // (prime - 1) + 1, count)
 
 
-def random_prime(rng: random.Random, bits: int = 31) -> int:
+def random_prime(rng: random.Random, bits: int = PRIME_SIZES.usual) -> int:
     """A random prime, uniform among those of this length: with 31 bits in [2^30, 2^31)."""
     while True:
         value = rng.randrange(1 << (bits - 1), 1 << bits) | 1
@@ -538,7 +567,7 @@ def random_prime(rng: random.Random, bits: int = 31) -> int:
             return value
 
 
-def random_points(stream: str, bits: int = 31) -> Iterator[tuple[int, int]]:
+def random_points(stream: str, bits: int = PRIME_SIZES.usual) -> Iterator[tuple[int, int]]:
     """Primes with the numbers of points, without end; determined by the stream's name."""
     rng = random.Random(stream)
     while True:

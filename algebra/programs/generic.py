@@ -15,6 +15,7 @@ import numpy as np
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import (
+    PRIME_SIZES,
     Residues,
     independent_columns,
     matmul,
@@ -166,7 +167,7 @@ class ProgramPoint:
     is_free: bool = True
 
 
-def point_prime(rng: random.Random, bits: int = 61) -> int:
+def point_prime(rng: random.Random, bits: int = PRIME_SIZES.long) -> int:
     """A random prime of so many bits modulo which −1 is no square."""
     while True:
         p = random_prime(rng, bits)
@@ -175,7 +176,7 @@ def point_prime(rng: random.Random, bits: int = 61) -> int:
 
 
 def random_program_point(
-    model: Model, m: int, seed: str, strict: bool = True, bits: int = 61
+    model: Model, m: int, seed: str, strict: bool = True, bits: int = PRIME_SIZES.long
 ) -> ProgramPoint:
     """A random point with m samples.
 

@@ -36,6 +36,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import (
     MEDIUM,
+    PRIME_SIZES,
     Residues,
     deficit_probability,
     matmul,
@@ -44,7 +45,6 @@ from algebra.linalg.modular import (
     random_prime,
     random_residues,
 )
-from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.networks.base import Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import masks_of, pinned_bits
@@ -97,8 +97,8 @@ def prime_bits(
     network, rank_bound, more_degree, more_bits
         As for `deficit_error`.
     """
-    small = _deficit_error(network, rank_bound, more_degree, more_bits, 31)
-    return 31 if small < below else 61
+    small = _deficit_error(network, rank_bound, more_degree, more_bits, PRIME_SIZES.usual)
+    return PRIME_SIZES.usual if small < below else PRIME_SIZES.long
 
 
 def deficit_error(
@@ -248,7 +248,11 @@ def rank_at_points(
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
-    error, once, bits = Fraction(1), None, SHORT_BITS if bound >= MEDIUM else 31
+    error, once, bits = (
+        Fraction(1),
+        None,
+        PRIME_SIZES.short if bound >= MEDIUM else PRIME_SIZES.usual,
+    )
     while error >= target:
         check_time()
         p, number = random_prime(rng, bits), rng.randrange(1 << 32)

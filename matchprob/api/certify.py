@@ -424,14 +424,15 @@ def as_certificate(given: Certificate) -> Certificate:
 
 
 def _proof_file(path: Path) -> str:
-    from algebra.certificates.reading import MOST_CHARACTERS, TooLarge
+    from algebra.certificates.reading import PROOF_LIMITS, TooLarge
     from algebra.files.opening import TooManyBytes, read_text
 
     try:
-        return read_text(path, MOST_CHARACTERS)
+        return read_text(path, PROOF_LIMITS.characters)
     except TooManyBytes:
         raise TooLarge(
-            f"the file has more than {MOST_CHARACTERS:,} characters, the limit of a proof file"
+            f"the file has more than {PROOF_LIMITS.characters:,} characters, "
+            "the limit of a proof file"
         ) from None
     except InputError as error:
         raise InputError(f"{path}: cannot be read: {error}") from None

@@ -78,7 +78,7 @@ class Case(OnRanks):
         """Before a search: its number and its time."""
         self.attempt = self._attempts[attempt.argument]
         self._attempts[attempt.argument] += 1
-        self.seconds = self.effort.limits.basis / attempt.divisor
+        self.seconds = self.effort.limits.part(attempt.divisor)
 
     def state(self, name: str, make: Callable[[], _State]) -> _State:
         """What an argument keeps from one of its searches to the next."""

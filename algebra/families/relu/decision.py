@@ -39,7 +39,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.fields import RefusedAt, items, within
 from algebra.certificates.parts import read_version
-from algebra.certificates.reading import MOST_DIGITS, TooLarge
+from algebra.certificates.reading import PROOF_LIMITS, TooLarge
 from algebra.certificates.records import (
     Cells,
     Context,
@@ -70,7 +70,7 @@ NO_MATCH: Literal["no match"] = "no match"
 _MOST_VERTICES = 200_000
 # The largest size of a network in a decision file.
 _LARGEST = 10_000
-_Rational = rational_of(MOST_DIGITS)
+_Rational = rational_of(PROOF_LIMITS.digits)
 _Size = Annotated[int, Keyword("minimum", 1), Keyword("maximum", _LARGEST)]
 _Weights = Annotated[Mapping[str, np.ndarray], matrices(_Rational)]
 _End = _Rational | None

@@ -33,6 +33,7 @@ from typing import Any
 from flint import fmpq_mpoly, fmpz, nmod_mpoly, nmod_poly
 
 from algebra.errors import InputError
+from algebra.linalg.modular import PRIME_SIZES
 from algebra.polynomials.msolve.process import (
     Deadline,
     MsolveFailed,
@@ -393,8 +394,9 @@ def _reduce(terms: Sequence[Terms], prime: int) -> list[dict[tuple[int, ...], in
 
 
 def _random_prime(rng: random.Random) -> int:
-    """A prime between 2^30 and 2^31, each equally likely."""
+    """A prime of the usual size, each equally likely."""
+    bits = PRIME_SIZES.usual
     while True:
-        candidate = rng.randrange(2**30 + 1, 2**31, 2)
+        candidate = rng.randrange((1 << bits - 1) + 1, 1 << bits, 2)
         if fmpz(candidate).is_prime():
             return candidate

@@ -29,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.certificates.checks import Check, Verification, unfinished
-from algebra.certificates.reading import MOST_CHARACTERS
+from algebra.certificates.reading import PROOF_LIMITS
 from algebra.errors import InputError, Unfinished
 from numeric.children import Child, ChildCrashed, ChildTimeout
 
@@ -68,7 +68,7 @@ class Checker:
         Unfinished
             If no process can be started.
         """
-        if len(text) > MOST_CHARACTERS:
+        if len(text) > PROOF_LIMITS.characters:
             # It is not read at all: sending it took seconds.
             from matchprob.api.proofs.check import check_proof
 

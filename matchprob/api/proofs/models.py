@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from algebra.certificates.reading import MOST_CHARACTERS, read_json
+from algebra.certificates.reading import PROOF_LIMITS, read_json
 from algebra.errors import InputError, shown
 
 
@@ -35,7 +35,7 @@ def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:
     """
     data: Any = None
     # Most proofs are about no model, and are read once only, where they are checked.
-    if ('"file"' in text or '"digest"' in text) and len(text) <= MOST_CHARACTERS:
+    if ('"file"' in text or '"digest"' in text) and len(text) <= PROOF_LIMITS.characters:
         data = read_json(text)
     networks = list(_programs(data))
     if not networks:

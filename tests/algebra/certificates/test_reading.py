@@ -3,8 +3,7 @@
 import pytest
 
 from algebra.certificates.reading import (
-    MOST_DIGITS,
-    MOST_LEVELS,
+    PROOF_LIMITS,
     TooLarge,
     as_text,
     network_size_within,
@@ -36,9 +35,9 @@ def test_what_is_not_json_is_bad_input(text):
 @pytest.mark.parametrize(
     ("text", "limit"),
     [
-        ("[" * (MOST_LEVELS + 1) + "]" * (MOST_LEVELS + 1), "nested"),
+        ("[" * (PROOF_LIMITS.levels + 1) + "]" * (PROOF_LIMITS.levels + 1), "nested"),
         ('{"a":' * 100_000 + "1" + "}" * 100_000, "nested"),
-        ("[" + "9" * (MOST_DIGITS + 1) + "]", "digits"),
+        ("[" + "9" * (PROOF_LIMITS.digits + 1) + "]", "digits"),
         ("[" + "9" * 3_000_000 + "]", "digits"),
         ("[1e1000000000]", "beyond the limit"),
         ("[0." + "3" * 100_000 + "]", "decimal number"),

@@ -22,11 +22,11 @@ class Attempt:
     ----------
     argument : str
     divisor : int
-        It gets the time for a Gröbner basis (`Limits.basis`) divided by this number.
+        A Gröbner basis of this search gets the time of the call divided by this number.
     """
 
     argument: str
-    divisor: int = 1
+    divisor: int = 2
 
 
 # By cost: a search that comes twice gets more time, or tries another way.
@@ -38,13 +38,13 @@ ORDER = (
     Attempt("no_real_root"),
     Attempt("definite_form"),
     Attempt("enclosed_solutions"),
-    Attempt("sub_allocation", 4),
-    Attempt("at_infinity", 8),
-    Attempt("sub_allocation", 4),
-    Attempt("partial_products", 4),
-    Attempt("at_infinity", 8),
-    Attempt("critical_points", 8),
-    Attempt("sub_allocation", 4),
+    Attempt("sub_allocation", 8),
+    Attempt("at_infinity", 16),
+    Attempt("sub_allocation", 8),
+    Attempt("partial_products", 8),
+    Attempt("at_infinity", 16),
+    Attempt("critical_points", 16),
+    Attempt("sub_allocation", 8),
 )
 NAMES = tuple(dict.fromkeys(attempt.argument for attempt in ORDER))
 
