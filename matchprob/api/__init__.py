@@ -16,7 +16,6 @@ identify   Which weights the data determine, and the dimension of a set of funct
 record     What has to be recorded so that the data determine them
 surveys    Many allocations at once: audit, atlas
 principles The papers' principles, compared with measured match probabilities (audit)
-tools      Numerical methods that the exact verbs pass to `algebra`
 designs/   Allocations found: design, repair, robust
 construct  Frozen networks made equal to a target by their normalization layers: construct
 constructions By width and by depth; random frozen networks; entries of state dicts

@@ -8,8 +8,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
+import numpy as np
+
 from algebra.certificates.maker import file_text
 from algebra.errors import InputError, Unfinished, shown, whole_number
+from algebra.problems.allocation import Allocation
 from algebra.time_limits import (
     OutOfTime,
     limit_until,
@@ -30,6 +33,7 @@ if TYPE_CHECKING:
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.problem import Problem
     from algebra.systems.inspection import Inspection
+    from algebra.systems.root_count import RootCount, RootCounter
     from algebra.systems.symbolic import Elimination
     from numeric.families.relu.decision import ReluDecision
 
@@ -214,7 +218,6 @@ def certify(
         See `algebra.certificates.certificate` and `algebra.families.registry`.
     """
     from algebra.families import registry
-    from matchprob.api.tools import root_counter
 
     whole = problem_or_model(question, learn, m, sizes, constants, output)
     seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
@@ -441,3 +444,27 @@ def _proof_file(path: Path) -> str:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
         raise InputError(f"{path}: cannot be read: {reason}") from None
+
+
+def root_counter(timeout: float) -> RootCounter:
+    """Monodromy with a trace test, whose compiled kernels are loaded when it is called.
+
+    Parameters
+    ----------
+    timeout : float
+        Seconds for one count.
+    """
+
+    def count(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> RootCount:
+        from numeric.tracking.root_count import monodromy_root_count
+
+        return monodromy_root_count(allocation, support, seed, timeout=timeout)
+
+    return count
+
+
+def relaxation(*arguments: Any, **options: Any) -> Any:
+    """`numeric.cap_relaxation.linear_relaxation`, whose solver is loaded when it is called."""
+    from numeric.cap_relaxation import linear_relaxation
+
+    return linear_relaxation(*arguments, **options)

@@ -156,7 +156,7 @@ def record(
     ('unit 0', 'unit 1')
     """
     from algebra.questions.record.recording import record as record_problem
-    from matchprob.api.tools import relaxation
+    from matchprob.api.certify import relaxation
 
     problem = as_generic(question, "record")
     positive_seconds(seconds, "seconds", zero=True)

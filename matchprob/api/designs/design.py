@@ -229,8 +229,8 @@ def design(
     """
     from algebra.ranks.minors import is_attained
     from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
+    from matchprob.api.certify import relaxation, root_counter
     from matchprob.api.designs.demands import DemandOptions, allowed_cells
-    from matchprob.api.tools import relaxation, root_counter
 
     problem = by_parameters(network_of(question), singly="design")
     problem.need_generic("design")

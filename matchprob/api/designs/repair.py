@@ -160,9 +160,8 @@ def repair(
     from algebra.questions.design.demand import SearchUnfinished
     from algebra.questions.design.goals import SearchOptions
     from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
-    from matchprob.api.certify import certify
+    from matchprob.api.certify import certify, relaxation, root_counter
     from matchprob.api.designs.demands import DemandOptions
-    from matchprob.api.tools import relaxation, root_counter
 
     goals = {"positive": repairs.NOT_MINIMAL, "maximal": repairs.MAXIMAL}
     problem = by_parameters(as_generic(question, "repair"), singly="repair")
