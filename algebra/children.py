@@ -1,6 +1,6 @@
 """Child processes: started, waited for and ended in one place.
 
-(The page's jobs are forked, by `matchprob.page.zygote`, which is itself started from here.)
+(The page's jobs are forked, by `matchprob.page.fork_server`, which is itself started from here.)
 
 A child is the leader of its own session, so that Ctrl-C in a terminal reaches only this
 process, which decides whether the child ends.  Processes that the child starts stay in its group,

@@ -27,7 +27,7 @@ KIND_KNOWN = (
 # The only calls that start a process.
 STARTS = {
     "algebra/children.py": {"subprocess.Popen"},
-    "matchprob/page/zygote.py": {"os.fork"},
+    "matchprob/page/fork_server.py": {"os.fork"},
 }
 STARTING = re.compile(
     r"(subprocess|multiprocessing)\.\w+|os\.(fork|forkpty|popen|system|spawn\w+|posix_spawnp?)"

@@ -142,7 +142,7 @@ class Groups:
         self.part, self.sizes, self.dimension, self.p = part, list(sizes), dimension, p
         self.reach = reach
         # Groups that are the only ones with an entry other than 0 in some column.
-        self.sole = frozenset[int]()
+        self.indispensable = frozenset[int]()
         # Whether there are few enough vectors for computations with all of them.
         self.is_small = sum(sizes) * dimension <= _WHOLE
         self._spans = {frozenset[int](): Span.empty(dimension)}

@@ -189,8 +189,8 @@ def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
     # One more for each step makes the paths with fewest arcs shortest.
     scale = 4 * E + 4
     # A path has at most 2E + 2 arcs: every distance is less than this.
-    far = (max((abs(int(x)) for x in costs), default=0) * scale + 1) * (2 * E + 4)
-    c = np.array([int(x) * scale for x in costs], np.int64 if far < _WORD else object)
+    unreachable = (max((abs(int(x)) for x in costs), default=0) * scale + 1) * (2 * E + 4)
+    c = np.array([int(x) * scale for x in costs], np.int64 if unreachable < _WORD else object)
     if (np.bincount(group, minlength=len(cap)) <= cap).all():
         # No cap can be violated: the greedy run needs no splitting of costs.
         order = np.argsort(c, kind="stable").tolist()
@@ -203,7 +203,7 @@ def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
         tableau = Tableau(columns, p)
         chosen = np.zeros(E, bool)
         while chosen.sum() < size:
-            path = _shortest_path(tableau, chosen, group, cap, c, far)
+            path = _shortest_path(tableau, chosen, group, cap, c, unreachable)
             if isinstance(path, np.ndarray):
                 inside = np.flatnonzero(path)
                 capped = int(np.minimum(np.bincount(group[~path], minlength=len(cap)), cap).sum())
@@ -213,7 +213,7 @@ def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
             tableau.exchange(leave, enter)
             chosen[list(leave)] = False
             chosen[list(enter)] = True
-        first = _splitting(tableau, chosen, group, cap, c, far)
+        first = _splitting(tableau, chosen, group, cap, c, unreachable)
         elements = tuple(np.flatnonzero(chosen).tolist())
     cost = sum(int(costs[e]) for e in elements)
     return CommonBasis(elements, cost, Splitting(tuple(int(x) for x in first), scale))
@@ -233,55 +233,57 @@ def _arcs(
 
 
 def _relax_inside(
-    far_out: np.ndarray, outside: np.ndarray, inside: np.ndarray, fits: np.ndarray,
-    group: np.ndarray, groups: int, far: int,
+    distance_out: np.ndarray, outside: np.ndarray, inside: np.ndarray, fits: np.ndarray,
+    group: np.ndarray, groups: int, unreachable: int,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Least distance over arcs x → y of M2, and the x it comes from (a place in `outside`)."""
-    best = np.full(groups, far, far_out.dtype)
+    best = np.full(groups, unreachable, distance_out.dtype)
     source = np.full(groups, -1)
-    order = np.argsort(far_out, kind="stable")[::-1]
-    best[group[outside[order]]] = far_out[order]
+    order = np.argsort(distance_out, kind="stable")[::-1]
+    best[group[outside[order]]] = distance_out[order]
     source[group[outside[order]]] = order
     reach, origin = best[group[inside]], source[group[inside]]
     if fits.any():
-        k = int(np.flatnonzero(fits)[np.argmin(far_out[fits])])
-        better = far_out[k] < reach
-        reach, origin = np.where(better, far_out[k], reach), np.where(better, k, origin)
+        k = int(np.flatnonzero(fits)[np.argmin(distance_out[fits])])
+        better = distance_out[k] < reach
+        reach, origin = np.where(better, distance_out[k], reach), np.where(better, k, origin)
     return reach, origin
 
 
 def _shortest_path(
     tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray,
-    far: int,
+    unreachable: int,
 ) -> list[int] | np.ndarray:  # fmt: skip
     """Elements x0, y1, x1, … of a shortest augmenting path, or the set S if there is none."""
     inside, outside, swaps, joins, fits = _arcs(tableau, chosen, group, cap)
-    far_out = np.where(joins, c[outside] + 1, far)
-    far_in = np.full(len(inside), far, c.dtype)
+    distance_out = np.where(joins, c[outside] + 1, unreachable)
+    distance_in = np.full(len(inside), unreachable, c.dtype)
     from_in, from_out = np.full(len(outside), -1), np.full(len(inside), -1)
     while True:
-        reach, origin = _relax_inside(far_out, outside, inside, fits, group, len(cap), far)
-        step = np.where(reach < far, reach - c[inside] + 1, far)
-        better_in = step < far_in
-        far_in[better_in], from_out[better_in] = step[better_in], origin[better_in]
+        reach, origin = _relax_inside(
+            distance_out, outside, inside, fits, group, len(cap), unreachable
+        )
+        step = np.where(reach < unreachable, reach - c[inside] + 1, unreachable)
+        better_in = step < distance_in
+        distance_in[better_in], from_out[better_in] = step[better_in], origin[better_in]
         if not better_in.any():
             break
-        through = np.where(swaps, far_in[:, None], far)
+        through = np.where(swaps, distance_in[:, None], unreachable)
         y = through.argmin(axis=0)
         least = through[y, np.arange(len(outside))]
-        step = np.where(least < far, least + c[outside] + 1, far)
-        better_out = step < far_out
-        far_out[better_out], from_in[better_out] = step[better_out], y[better_out]
+        step = np.where(least < unreachable, least + c[outside] + 1, unreachable)
+        better_out = step < distance_out
+        distance_out[better_out], from_in[better_out] = step[better_out], y[better_out]
         if not better_out.any():
             break
-    ends = np.flatnonzero(fits & (far_out < far))
+    ends = np.flatnonzero(fits & (distance_out < unreachable))
     if not len(ends):
         # Edmonds: elements not reached by a path are spanned by their chosen part.
         S = np.ones(len(c), bool)
-        S[outside[far_out < far]] = False
-        S[inside[far_in < far]] = False
+        S[outside[distance_out < unreachable]] = False
+        S[inside[distance_in < unreachable]] = False
         return S
-    at = int(ends[np.argmin(far_out[ends])])
+    at = int(ends[np.argmin(distance_out[ends])])
     path = [int(outside[at])]
     while from_in[at] >= 0:
         y = int(from_in[at])
@@ -293,18 +295,18 @@ def _shortest_path(
 
 def _splitting(
     tableau: Tableau, chosen: np.ndarray, group: np.ndarray, cap: np.ndarray, c: np.ndarray,
-    far: int,
+    unreachable: int,
 ) -> np.ndarray:  # fmt: skip
     """c1, with c2 = c - c1, from shortest distances in the exchange graph (no bad cycle)."""
     inside, outside, swaps, _, fits = _arcs(tableau, chosen, group, cap)
     d_out, d_in = np.zeros(len(outside), c.dtype), np.zeros(len(inside), c.dtype)
     for _ in range(len(c) + 2):
-        reach, _ = _relax_inside(d_out, outside, inside, fits, group, len(cap), far)
-        new_in = np.minimum(d_in, np.where(reach < far, reach - c[inside], d_in))
+        reach, _ = _relax_inside(d_out, outside, inside, fits, group, len(cap), unreachable)
+        new_in = np.minimum(d_in, np.where(reach < unreachable, reach - c[inside], d_in))
         new_out = d_out
         if len(inside) and len(outside):
-            least = np.where(swaps, new_in[:, None], far).min(axis=0)
-            new_out = np.minimum(d_out, np.where(least < far, least + c[outside], d_out))
+            least = np.where(swaps, new_in[:, None], unreachable).min(axis=0)
+            new_out = np.minimum(d_out, np.where(least < unreachable, least + c[outside], d_out))
         if (new_in == d_in).all() and (new_out == d_out).all():
             break
         d_in, d_out = new_in, new_out

@@ -117,7 +117,7 @@ class SpanningProblem:
     )
 
     @cached_property
-    def far(self) -> int:
+    def unaffordable(self) -> int:
         """A number above the cost of all groups together."""
         return sum(self.costs) + 1
 
@@ -268,7 +268,7 @@ class SpanningProblem:
             if not stale or (enough is not None and cost >= enough) or has_passed(ends):
                 return cost
             for k, gain in self.groups.gains(node.chosen, stale)[1].items():
-                self.learn(node, k, gain)
+                self.record_gain(node, k, gain)
 
     def known_bound(self) -> int | None:
         """A lower bound of all costs, from the known gains; None if no groups span."""
@@ -279,7 +279,7 @@ class SpanningProblem:
         more = self.knapsack(node.gains, self.wanted - node.found)
         return None if more is None else max(quick, self.cost(node.chosen) + more[0])
 
-    def learn(self, node: _SpanningNode, k: int, gain: int) -> None:
+    def record_gain(self, node: _SpanningNode, k: int, gain: int) -> None:
         """Record the gain of a group."""
         node.exact.add(k)
         node.gains[k] = gain
@@ -317,8 +317,8 @@ class SpanningProblem:
         """The least cost of groups whose gains sum up to the required rank, and such groups."""
         if need <= 0:
             return 0, []
-        word = np.int64 if self.far < _WORD else object
-        table = np.full(need + 1, self.far, word)
+        word = np.int64 if self.unaffordable < _WORD else object
+        table = np.full(need + 1, self.unaffordable, word)
         table[0] = 0
         used = []
         for k, gain in gains.items():
@@ -329,7 +329,7 @@ class SpanningProblem:
             better = other < table
             used.append((k, gain, better))
             table = np.where(better, other, table)
-        if table[need] >= self.far:
+        if table[need] >= self.unaffordable:
             return None
         at, chosen = need, []
         for k, gain, better in reversed(used):
@@ -369,7 +369,7 @@ class _SpanningSearch:
     def __init__(self, problem: SpanningProblem, known: frozenset[int] | None, ends: float) -> None:
         self.problem, self.start, self.ends = problem, problem.start, ends
         self.chosen: frozenset[int] | None = None
-        self.best: int = problem.far
+        self.best: int = problem.unaffordable
         if known is not None and problem.keeps_caps(known) and problem.spans(known):
             self._improve(known)
 
@@ -416,7 +416,7 @@ class _SpanningSearch:
                 if chosen != node.chosen or k not in node.exact:
                     gains[k] = groups.gains(chosen, [k])[1][k]
                 if chosen == node.chosen:
-                    problem.learn(node, k, gains[k])
+                    problem.record_gain(node, k, gains[k])
                 if not gains[k]:
                     able.remove(k)
             else:
@@ -431,7 +431,7 @@ class _SpanningSearch:
 
     def _worth(self, k: int, gain: int, by_cost: bool) -> tuple[int, int]:
         cost = self.problem.costs[k]
-        return (gain * self.problem.far // max(1, cost) if by_cost else gain, -cost)
+        return (gain * self.problem.unaffordable // max(1, cost) if by_cost else gain, -cost)
 
     def bound(self, leaf: GroupLeaf) -> int | None:
         """See `SpanningProblem.bound`."""

@@ -6,8 +6,8 @@ state      The state of the page as plain data: a problem, the locks of its weig
 immediate  Tier 1, at every click: ranks, budgets, violations, theorems, consequences of a change
 jobs       Tier 2, in processes that the next click ends: verdicts, structure, searches
 trials     Tier 3, studies with intermediate results: tallies, intervals, MP against a bound
-zygote     The process from which jobs are forked, with all modules loaded
-workshop   Starts, cancels and kills jobs, and passes on their events
+fork_server  The process from which jobs are forked, with all modules loaded
+job_runner   Starts, cancels and kills jobs, and passes on their events
 studies    Studies that continue when the page is closed
 commands   The content of the page as TOML, as Python and as a command
 session    The messages and events of one front end

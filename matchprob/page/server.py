@@ -39,9 +39,9 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from algebra.errors import InputError, Unfinished
 from algebra.problems.problem import Problem
 from matchprob.page import front
+from matchprob.page.job_runner import Event, JobRunner
 from matchprob.page.session import Session
 from matchprob.page.studies import Studies
-from matchprob.page.workshop import Event, Workshop
 
 # Seconds after which a closed tab is removed, and between two keep-alive messages to a tab.
 _LINGER, _PULSE = 60.0, 10.0
@@ -173,8 +173,8 @@ class PageServer:
         self.problem, self.name, self.seed = problem, name, seed
         self.folder = (folder or Path()).resolve()
         self.token = secrets.token_urlsafe(18)
-        self.workshop = Workshop()
-        self.studies = Studies(self.workshop, store)
+        self.runner = JobRunner()
+        self.studies = Studies(self.runner, store)
         self._tabs: dict[str, Tab] = {}
         try:
             self._socket = socket.create_server(("127.0.0.1", port))
@@ -220,7 +220,7 @@ class PageServer:
 
     def _warm(self) -> None:
         with contextlib.suppress(InputError, Unfinished):
-            self.workshop.start()
+            self.runner.start()
 
     def stop(self) -> None:
         """End `run`, from another thread."""
@@ -232,7 +232,7 @@ class PageServer:
         for tab in self._tabs.values():
             tab.session.close()
         self._tabs.clear()
-        self.workshop.close()
+        self.runner.close()
         self._socket.close()
 
     # -- requests -----------------------------------------------------------------------
@@ -284,7 +284,7 @@ class PageServer:
                             yield b": still there\n\n"
                         continue
                     yield f"data: {json.dumps(event)}\n\n".encode()
-                yield b'data: {"event": "bye"}\n\n'
+                yield b'data: {"event": "closed"}\n\n'
             finally:
                 tab.readers -= 1
                 tab.seen = time.monotonic()
@@ -307,7 +307,7 @@ class PageServer:
             return PlainTextResponse(f"{error}\n", 400)
         # In a thread: neither other tabs, nor this one's events, nor the end of the server wait.
         await anyio.to_thread.run_sync(tab.session.receive, message, abandon_on_cancel=True)
-        if isinstance(message, dict) and message.get("verb") == "bye":
+        if isinstance(message, dict) and message.get("verb") == "close":
             self._tabs.pop(request.query_params["tab"], None)
         return JSONResponse({})
 
@@ -329,7 +329,7 @@ class PageServer:
 
     def _session(self, emit: Callable[[Event], None]) -> Session:
         return Session(
-            self.problem, self.workshop, self.studies, emit,
+            self.problem, self.runner, self.studies, emit,
             folder=self.folder, name=self.name, seed=self.seed,
         )  # fmt: skip
 

@@ -12,9 +12,9 @@ command  Request for the command that does the same as an action
 act      certify, design, repair or identify, in a process that the next change ends
 study    estimate or compare, in a process that continues when the page is closed
 cancel   End an action or a study within a second
-judge    Request for the ranks and the verdict of the pinned allocation A
+verdict  Request for the ranks and the verdict of the pinned allocation A
 save     Write the problem, a certificate or a result into the folder
-bye      The tab is closed: its jobs end
+close    The tab is closed: its jobs end
 
 An event has its name in ``event``; one that answers bad input is "refused", with the ``place`` of
 the bad input.
@@ -43,9 +43,9 @@ from matchprob.api.designs.goals import GOALS
 from matchprob.io import files
 from matchprob.page import commands
 from matchprob.page.answers import read_data
+from matchprob.page.job_runner import Event, Job, JobRunner
 from matchprob.page.state import LARGEST, Misplaced, kinds, state_of
 from matchprob.page.studies import Studies
-from matchprob.page.workshop import Event, Job, Workshop
 
 # Time limit in seconds for the verdict that follows every change.
 QUICK = {"timeout": 20.0, "search": 1.0}
@@ -64,7 +64,7 @@ class Session:
     ----------
     first : Problem
         Shown if the front end has no state yet.
-    workshop : Workshop
+    runner : JobRunner
     studies : Studies
         Shared by all sessions of a server.
     emit : callable
@@ -79,7 +79,7 @@ class Session:
     def __init__(
         self,
         first: Problem,
-        workshop: Workshop,
+        runner: JobRunner,
         studies: Studies,
         emit: Emit,
         *,
@@ -89,7 +89,7 @@ class Session:
     ) -> None:
         # The state that is shown, as returned by `answers.read_data`.
         self._state: dict[str, Any] = read_data(state_of(first, name))
-        self.workshop = workshop
+        self.runner = runner
         self.studies = studies
         self.folder = folder
         self.seed = seed
@@ -158,7 +158,7 @@ class Session:
         events: queue.SimpleQueue[Event] = queue.SimpleQueue()
         end = time.monotonic() + ANSWER_SECONDS
         ask |= {"job": "answer", "what": what, "seed": self.seed, "folder": str(self.folder)}
-        job = self.workshop.run(ask, events.put)
+        job = self.runner.run(ask, events.put)
         self._open_request = (job, events)
         event: Event = {"event": ""}
         trouble: Exception | None = None
@@ -292,7 +292,7 @@ class Session:
     def _start_live(self, what: Mapping[str, Any], digest: str) -> None:
         state = self._state
         ask = {"problem": state["problem"], "seed": self.seed, "name": state["name"]}
-        self._live.append(self.workshop.run({**ask, **what}, self._of_live(digest)))
+        self._live.append(self.runner.run({**ask, **what}, self._of_live(digest)))
 
     def _stop_live(self) -> None:
         for job in self._live:
@@ -340,7 +340,7 @@ class Session:
     def _texts(self, message: Mapping[str, Any]) -> None:
         self._emit({"event": "texts", **self._answer("texts", state=message["state"])})
 
-    def _judge(self, message: Mapping[str, Any]) -> None:
+    def _verdict(self, message: Mapping[str, Any]) -> None:
         found = list(self._answers("look", state=message["state"]))
         if len(found) < 2:
             return
@@ -353,11 +353,11 @@ class Session:
         ask = {"problem": state["problem"], "seed": self.seed, "name": state["name"]}
         if self._aside is not None:
             self._aside.kill()
-        self._aside = self.workshop.run(
+        self._aside = self.runner.run(
             {**ask, "job": "verdict", **QUICK}, self._of_live(digest, is_aside=True)
         )
 
-    def _bye(self, message: Mapping[str, Any]) -> None:
+    def _close(self, message: Mapping[str, Any]) -> None:
         self.close()
 
     # -- actions ----------------------------------------------------------------------
@@ -373,7 +373,7 @@ class Session:
         self._action_name = what
         self._emit({"event": "action", "what": what, "status": "running"})
         self._action_sent = sent = threading.Event()
-        self._action = self.workshop.run(ask, self._of_action(what, digest, sent))
+        self._action = self.runner.run(ask, self._of_action(what, digest, sent))
 
     def _stop_action(self, text: str) -> None:
         """End the running action, if its result was not sent yet."""
@@ -500,9 +500,9 @@ class Session:
         "act": _act,
         "study": _study,
         "cancel": _cancel,
-        "judge": _judge,
+        "verdict": _verdict,
         "save": _save,
-        "bye": _bye,
+        "close": _close,
     }
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError
-from matchprob.page.workshop import Event, Job, Workshop
+from matchprob.page.job_runner import Event, Job, JobRunner
 
 # Number of finished studies that are kept; running ones are always kept.
 _KEPT = 32
@@ -31,13 +31,13 @@ class Studies:
 
     Parameters
     ----------
-    workshop : Workshop
+    runner : JobRunner
     store : Path, optional
         Where their trials are kept.
     """
 
-    def __init__(self, workshop: Workshop, store: Path | None = None) -> None:
-        self.workshop = workshop
+    def __init__(self, runner: JobRunner, store: Path | None = None) -> None:
+        self.runner = runner
         self.store = store
         self._lock = threading.RLock()
         self._studies: OrderedDict[str, _Running] = OrderedDict()
@@ -124,7 +124,7 @@ class Studies:
                     break
                 del self._studies[old]
             self._tell(study)
-            study.job = self.workshop.run(ask, lambda event: self._listen(study, event))
+            study.job = self.runner.run(ask, lambda event: self._listen(study, event))
         return number
 
     def cancel(self, name: str) -> None:

@@ -22,14 +22,14 @@ from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
 from matchprob.api.question import as_problem
 from matchprob.page import front
+from matchprob.page.job_runner import JobRunner
 from matchprob.page.session import Session, html_of
 from matchprob.page.state import first_problem, read_state, state_of
 from matchprob.page.studies import Studies
-from matchprob.page.workshop import Workshop
 from matchprob.verbs.parameters import Question
 
 # One process to fork from serves all widgets of a kernel.
-_WORKSHOP = Workshop()
+_RUNNER = JobRunner()
 
 
 class Allocator(anywidget.AnyWidget):
@@ -80,8 +80,8 @@ class Allocator(anywidget.AnyWidget):
         self._followers: list[Callable[[], None]] = []
         self._session = Session(
             problem,
-            _WORKSHOP,
-            Studies(_WORKSHOP, None if store is None else Path(store)),
+            _RUNNER,
+            Studies(_RUNNER, None if store is None else Path(store)),
             self.send,
             folder=Path.cwd(),
             name=name,

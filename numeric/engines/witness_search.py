@@ -77,17 +77,25 @@ _FIRST_PATHS = 400
 _SHORT = TrackerSettings(order=8, tolerance=1e-4, shortest=1e-3, most_steps=60)
 # Entries of the instances are multiples of this: exact as doubles, short as rationals.
 _GRID = 2.0**-20
-# Largest length of a step relative to the size of θ, the first one, and the one below which the
-# descent is given up; factors after a step that lowered the level or kept it, and after one that
-# failed; multiple of the change that makes two solutions meet, to first order.
-_FURTHEST, _FIRST, _SHORTEST, _LONGER, _SHORTER, _BEYOND = 0.05, 0.01, 1e-5, 1.5, 0.5, 1.5
+# Lengths of steps relative to the size of θ: the largest, the first, and the one below which the
+# descent is given up.
+_FURTHEST = 0.05
+_FIRST = 0.01
+_SHORTEST = 1e-5
+# Factor of the length after a step that lowered the level or kept it, and after one that failed.
+_LONGER = 1.5
+_SHORTER = 0.5
+# Multiple of the change that makes two solutions meet, to first order.
+_BEYOND = 1.5
 # Number of pairs among which the shortest step is chosen.
 _PAIRS = 5
 # What a step that makes a pair meet may change: a quantity with a zero that is as near as theirs
 # keeps its size, a nearer one grows by `_GROWN` times the logarithm of the ratio, and `_GROWN` at
 # most; no other shrinks by more than `_SHRUNK`, and this holds for those that are `_AWAY` times as
 # far away without a condition.
-_GROWN, _SHRUNK, _AWAY = 0.2, 0.4, 0.15
+_GROWN = 0.2
+_SHRUNK = 0.4
+_AWAY = 0.15
 # Relative imaginary part below which a solution is called real, and least difference of two; the
 # corner of the paths between real instances.
 _REAL, _CORNER = 1e-7, 0.5 + 0.5j
@@ -95,11 +103,16 @@ _REAL, _CORNER = 1e-7, 0.5 + 0.5j
 _ZERO = 1e-20
 # Weight of the sum of signs, relative to one real solution.
 _DEGREE = 3
-# Steps without fewer real solutions after which a descent ends; logarithms of the lengths of the
-# random steps between descents, number of those from which one is chosen, number of further real
-# solutions with which the end of a descent replaces the last one, and number k·`_DESCENTS` of
-# descents after which, for the k-th time, other random instances are drawn.
-_PATIENCE, _RANDOM, _DRAWS, _WORSE, _DESCENTS = 30, (-4.5, -2.0), 2, 2, 10
+# Steps without fewer real solutions after which a descent ends.
+_PATIENCE = 30
+# Logarithms of the lengths of the random steps between descents, and number of those from which one
+# is chosen.
+_RANDOM = (-4.5, -2.0)
+_DRAWS = 2
+# Number of further real solutions with which the end of a descent replaces the last one.
+_WORSE = 2
+# After k times as many descents other random instances are drawn, for the k-th time.
+_DESCENTS = 10
 # Number of sign symmetries tried before each draw of random instances, until one keeps N.
 _TRIED = 12
 # Of this number of random draws all but the last are symmetric, if that keeps N.

@@ -33,8 +33,12 @@ from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
-# Bits of the second part of a path, t at which it begins, and t at which a path is given up.
-_BITS, _MOST_BITS, _MODERATE, _FAR = 128, 512, 5.0, 90.0
+# Bits of the second part of a path: at first, and at most.
+_BITS = 128
+_MOST_BITS = 512
+# The t at which the second part begins, and at which a path is given up.
+_MODERATE = 5.0
+_LAST = 90.0
 # Steps of the first part, attempted steps of the second one.
 _STEPS, _PRECISE_STEPS = 200, 56
 # The largest first Newton step accepted, and the smallest length of a step.
@@ -237,7 +241,7 @@ class _Path:
         point = exact.corrected(self._placed(_exact(u), t))
         past, last = [(own, _exact(x), _exact(v)) for own, x, v in past], None
         while True:
-            if point is None or t > _FAR or exact.attempts > _PRECISE_STEPS:
+            if point is None or t > _LAST or exact.attempts > _PRECISE_STEPS:
                 return None
             check_time()
             exact.set_bits()

@@ -93,7 +93,7 @@ class _ActivationCertifier(OnRanks):
         if network.activation.is_polynomial:
             # A trace test and guessed instances apply only to chains.
             effort = replace(self.effort, tools=Tools())
-            found = certify_linear(problem, effort, peers=False, ranks=(self.whole, self.own))
+            found = certify_linear(problem, effort, same_kind=False, ranks=(self.whole, self.own))
             found = replace(found, notes=())
             if found.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
                 # The map is not homogeneous: the witness cannot be scaled into a cube.

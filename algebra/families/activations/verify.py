@@ -78,7 +78,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
             text = "the witness cannot be scaled into the cube of a bounded law"
             raise CheckFailed("evidence.no_real_root", text)
         if claim.verdict != MAXIMAL or "root_count" in claim.evidence:
-            check_claim(claim, checklist, effort, peers=False)
+            check_claim(claim, checklist, effort, same_kind=False)
             return
     _ActivationChecker(claim, checklist, effort).run()
 

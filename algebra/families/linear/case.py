@@ -27,7 +27,7 @@ class Case(OnRanks):
     ----------
     problem, effort, ranks
         As for `OnRanks`: the ranks are the network's and the allocation's.
-    peers : bool
+    same_kind : bool
         Whether the teacher is a network of the same kind.
 
     Attributes
@@ -47,10 +47,14 @@ class Case(OnRanks):
     """
 
     def __init__(
-        self, problem: Problem, effort: Effort, ranks: tuple[GenericRank, GenericRank], peers: bool
+        self,
+        problem: Problem,
+        effort: Effort,
+        ranks: tuple[GenericRank, GenericRank],
+        same_kind: bool,
     ) -> None:
         super().__init__(problem, effort, *ranks)
-        self.peers = peers
+        self.same_kind = same_kind
         self.roots: RootCount | None = None
         self.at_least: int | None = None
         self.tried: dict[str, str] = {}

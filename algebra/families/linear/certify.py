@@ -48,7 +48,7 @@ def certify_linear(
     problem: Problem,
     effort: Effort,
     *,
-    peers: bool = True,
+    same_kind: bool = True,
     ranks: tuple[GenericRank, GenericRank] | None = None,
 ) -> Certificate:
     """Certify an allocation of a linear network: maximal, minimal, intermediate or undecided.
@@ -58,7 +58,7 @@ def certify_linear(
     problem : Problem
         Its allocation is fixed.
     effort : Effort
-    peers : bool, optional
+    same_kind : bool, optional
         Whether the teacher is a network of the same kind; for lowered problems it is not, and the
         arguments that need it are not used.
     ranks : (GenericRank, GenericRank), optional
@@ -70,16 +70,16 @@ def certify_linear(
     """
 
     def decide() -> Certificate:
-        case = Case(problem, effort, ranks or generic_ranks(problem, effort.seed), peers)
+        case = Case(problem, effort, ranks or generic_ranks(problem, effort.seed), same_kind)
         whole, own = case.whole, case.own
         if own.rank < whole.rank:
             rule, bound, reasons = why_minimal(problem, whole, own, effort.seed)
             return case.conclude(MINIMAL, rule, error=bound, reasons=reasons)
         for attempt in ORDER:
             present = argument(attempt.argument)
-            if not peers and present.why.keys() <= set(present.of_peers):
+            if not same_kind and present.why.keys() <= set(present.of_same_kind):
                 continue
-            if not problem.has_plain_labels and MAXIMAL in present.of_peers:
+            if not problem.has_plain_labels and MAXIMAL in present.of_same_kind:
                 # It makes the teacher a student.
                 continue
             case.begin(attempt)

@@ -33,7 +33,9 @@ def verify_linear(data: object, effort: Effort) -> Verification:
     return verified(data, lambda claim, checklist: check_claim(claim, checklist, effort))
 
 
-def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bool = True) -> str:
+def check_claim(
+    claim: Claim, checklist: Checklist, effort: Effort, *, same_kind: bool = True
+) -> str:
     """Verify the claims of a certificate of a linear network, except its words.
 
     Parameters
@@ -42,7 +44,7 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
     checklist : Checklist
         It collects the results.
     effort : Effort
-    peers : bool, optional
+    same_kind : bool, optional
         Whether the teacher is a network of the same kind; for lowered problems it is not, and "the
         teacher is a student" proves nothing.
 
@@ -55,16 +57,16 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort, *, peers: bo
     ------
     CheckFailed
     """
-    return _LinearChecker(claim, checklist, effort, peers).run()
+    return _LinearChecker(claim, checklist, effort, same_kind).run()
 
 
 class _LinearChecker(RankChecker):
     """The checks of one claim on a linear network."""
 
-    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort, peers: bool) -> None:
+    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort, same_kind: bool) -> None:
         found = read_linear(claim)
         super().__init__(claim, found.ranks, checklist, effort)
-        self.argument, self.value, self.peers = found.argument, found.value, peers
+        self.argument, self.value, self.same_kind = found.argument, found.value, same_kind
 
     def run(self) -> str:
         claim, roots = self.claim, self.evidence.root_count
@@ -93,7 +95,7 @@ class _LinearChecker(RankChecker):
         if claim.verdict not in own.why:
             known_by = {MAXIMAL: "MP = 1", INTERMEDIATE: "MP < 1"}[claim.verdict]
             raise CheckFailed("evidence", f"has no argument for {known_by}")
-        if claim.verdict in own.of_peers and not self.peers:
+        if claim.verdict in own.of_same_kind and not self.same_kind:
             text = "the teacher is not a network of this kind, so this proves nothing"
             raise CheckFailed(place, text)
         if own.counts == OF_ALL and claim.learnable != claim.equations:

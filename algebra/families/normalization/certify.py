@@ -153,7 +153,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
                 MINIMAL, NARROW.format(whole.rank, target.rank), own.rank, prime=own.p,
                 error_bound=whole.error, evidence=evidence,
             )  # fmt: skip
-        found = certify_linear(inner, effort, peers=False)
+        found = certify_linear(inner, effort, same_kind=False)
         return replace(
             found,
             evidence={"lowered": found.to_dict()},

@@ -167,7 +167,7 @@ def _check_lowered(
     known = checklist.checks[-1].status
     within = Checklist()
     try:
-        status = check_claim(inner, within, effort, peers=False)
+        status = check_claim(inner, within, effort, same_kind=False)
         inner.check_words(within.say)
     except CheckFailed as failure:
         raise CheckFailed(_within(place, failure.place), str(failure)) from None

@@ -179,8 +179,8 @@ def _clip(call: Call) -> Item:
         value = call.option(name)
         if value is None and call.has(k):
             value = call.array(k, name).item()
-        far = value is not None and abs(value) > 1e30
-        ends.append(None if value is None or far else fraction(value))
+        is_huge = value is not None and abs(value) > 1e30
+        ends.append(None if value is None or is_huge else fraction(value))
     return call.elementwise(call.item(0), lambda a: _clipped(call.build, a, *ends))
 
 

@@ -81,13 +81,13 @@ class _Rule:
         if self.mode == "linear":
             return [(start, 1 - t), (start + 1, t)]
 
-        def near(d: Fraction) -> Fraction:
+        def inner(d: Fraction) -> Fraction:
             return ((a + 2) * d - (a + 3)) * d * d + 1
 
-        def far(d: Fraction) -> Fraction:
+        def outer(d: Fraction) -> Fraction:
             return ((a * d - 5 * a) * d + 8 * a) * d - 4 * a
 
-        factors = (far(1 + t), near(t), near(1 - t), far(2 - t))
+        factors = (outer(1 + t), inner(t), inner(1 - t), outer(2 - t))
         return [(start - 1 + k, factor) for k, factor in enumerate(factors)]
 
     def rows(self, before: int, after: int, scale: Fraction) -> list[dict[int, Fraction]]:

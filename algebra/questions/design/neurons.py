@@ -184,7 +184,7 @@ class Neurons:
         return found
 
     @cached_property
-    def far(self) -> int:
+    def unaffordable(self) -> int:
         """More than the cost of all weights."""
         return sum(abs(cost) for cost in self.demand.costs) + 1
 
@@ -231,7 +231,7 @@ class Neurons:
 
         None if there are not enough.
         """
-        wanted, far = self.demand.wanted, self.far
+        wanted, far = self.demand.wanted, self.unaffordable
         table = np.full((more + 1, wanted + 1), far, np.int64 if far < _WORD else object)
         table[0, 0] = 0
         for k in [*chosen, *others]:

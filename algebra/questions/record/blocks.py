@@ -84,7 +84,7 @@ def groups_at(
     many = sum(blocks.sizes) * question.allocation.size > _REACHED
     if question.of_units and not sizes_only and (many or not groups.is_small):
         reach = _Reach(question, point)
-        groups.reach, groups.sole = reach.most, reach.sole
+        groups.reach, groups.indispensable = reach.most, reach.indispensable
         blocks.most = len(question.owners[0][1]) * _numbers_a_step(question)
     blocks.is_small = groups.is_small and groups.reach is None
     return groups
@@ -249,7 +249,7 @@ class _Reach:
         np.bitwise_or.accumulate(self.bits, axis=1, out=self.bits)
 
     @property
-    def sole(self) -> frozenset[int]:
+    def indispensable(self) -> frozenset[int]:
         """Units that are the only ones whose numbers depend on some weight."""
         known = np.unpackbits(self.bits[:, -1], axis=1)
         alone = known[:, known.sum(axis=0) == 1]

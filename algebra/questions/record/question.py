@@ -362,7 +362,7 @@ class RecordingQuestion:
             self.rank.rank,
             frozenset(place[k] for k in self.must),
             self.systems(self.allowed, frozenset()),
-            groups.sole,
+            groups.indispensable,
         )
 
     @cached_property

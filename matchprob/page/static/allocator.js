@@ -210,7 +210,7 @@ class View {
     // The server may be another one than before.
     this.asking = "";
     this.take(event.state, event.shapes, event.lines);
-    if (this.pinned) this.judge();
+    if (this.pinned) this.askVerdict();
   }
 
   /**
@@ -441,7 +441,7 @@ class View {
     this.say("The connection to `matchprob serve` is lost; the page tries to connect again. What is painted is kept in the address of this page.", "error");
   }
 
-  on_bye() {
+  on_closed() {
     this.wasDown = true;
     this.say("`matchprob serve` has ended. What is painted is kept in the address of this page, trials in the store, where one was named.", "error");
   }
@@ -513,14 +513,14 @@ class View {
   pin() {
     this.pinned = { state: packState(this.state), digest: this.looked?.digest, shapes: this.state.shapes };
     this.publish();
-    this.judge();
+    this.askVerdict();
     this.actions.draw();
     this.drawPin();
   }
 
-  judge() {
+  askVerdict() {
     if (!this.pinned.digest || !this.verdicts[this.pinned.digest]) {
-      this.send({ verb: "judge", state: this.pinned.state });
+      this.send({ verb: "verdict", state: this.pinned.state });
     }
   }
 
@@ -771,7 +771,7 @@ class View {
     const mine = { state: packState(this.state), digest: this.looked?.digest, shapes: this.state.shapes };
     this.pinned = mine;
     this.take(state, shapes);
-    this.judge();
+    this.askVerdict();
   }
 
   /** @param {string} digest @param {any} looked */

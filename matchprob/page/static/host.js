@@ -87,7 +87,7 @@ window.addEventListener("hashchange", () => {
 });
 window.addEventListener("pagehide", () => {
   fetch(`message?tab=${tab}`, {
-    method: "POST", headers: { "Content-Type": "application/json" }, body: '{"verb": "bye"}', keepalive: true,
+    method: "POST", headers: { "Content-Type": "application/json" }, body: '{"verb": "close"}', keepalive: true,
   }).catch(() => undefined);
 });
 

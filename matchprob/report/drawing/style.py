@@ -32,8 +32,12 @@ from matchprob.io import files
 from matchprob.io.sizes import DPI, check_dpi
 from matchprob.report.drawing.palette import INK
 
-# Sizes of type in points: titles, names of axes, everything else; below the last nothing is read.
-TITLE, TEXT, SMALL, LEAST = 9.0, 8.0, 7.0, 5.0
+# Sizes of type in points: titles, names of axes, everything else.
+TITLE = 9.0
+TEXT = 8.0
+SMALL = 7.0
+# Nothing smaller can be read.
+LEAST = 5.0
 _TALLEST = 11.0
 # Part of a figure's width for its axes, before names and numbers are known.
 _AXES = 0.775
@@ -45,9 +49,12 @@ _PAPER: ContextVar[float | None] = ContextVar("paper", default=None)
 _LEAST_HIGH = 0.55
 # Around a picture, inches; between heading and axes, points.
 _MARGIN, _GAP = 0.06, 4.0
-# Of a legend, in sizes of its type: lines from one to the next, what the last one has below it,
-# handle with its gap, gap between columns.
-_LINE, _LAST, _HANDLE, _COLUMN = 1.35, 0.2, 1.7, 1.2
+# Of a legend, in sizes of its type: from one line to the next, below the last one.
+_LINE = 1.35
+_LAST = 0.2
+# A handle with its gap, and the gap between columns.
+_HANDLE = 1.7
+_COLUMN = 1.2
 _TIED = "\u00a0=\u00a0"
 # Text stays text; fonts are embedded as TrueType; the same picture is the same file.
 _FILES: Any = {

@@ -77,8 +77,8 @@ def workers(server: int) -> list[int]:
             parents[int(entry.name)] = int(
                 (entry / "stat").read_text().rpartition(")")[2].split()[1]
             )
-    zygotes = [pid for pid, parent in parents.items() if parent == server]
-    return [pid for pid, parent in parents.items() if parent in zygotes]
+    fork_servers = [pid for pid, parent in parents.items() if parent == server]
+    return [pid for pid, parent in parents.items() if parent in fork_servers]
 
 
 @pytest.mark.parametrize("tabs", [1, pytest.param(4, marks=pytest.mark.long)])

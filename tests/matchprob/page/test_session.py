@@ -12,10 +12,10 @@ from matchprob import LinearRNN, Problem, ShallowReLU
 from matchprob.io import files
 from matchprob.io.costs import read_cells
 from matchprob.page.immediate import immediate_results
+from matchprob.page.job_runner import JobRunner
 from matchprob.page.session import Session
 from matchprob.page.state import state_of
 from matchprob.page.studies import Studies
-from matchprob.page.workshop import Workshop
 
 NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
@@ -24,11 +24,11 @@ DIAGONAL = Problem(NET, {"W": [[1, 0], [0, 1]]})
 class Front:
     """A front end that records its events."""
 
-    def __init__(self, workshop, folder, problem=DIAGONAL):
+    def __init__(self, runner, folder, problem=DIAGONAL):
         self.events = []
-        self.studies = Studies(workshop, folder / "s.sqlite")
+        self.studies = Studies(runner, folder / "s.sqlite")
         self.session = Session(
-            problem, workshop, self.studies, self.events.append, folder=folder, name="x.toml"
+            problem, runner, self.studies, self.events.append, folder=folder, name="x.toml"
         )
 
     def say(self, verb, problem=None, **more):
@@ -48,15 +48,15 @@ class Front:
 
 
 @pytest.fixture(scope="module")
-def workshop():
-    found = Workshop()
+def runner():
+    found = JobRunner()
     yield found
     found.close()
 
 
 @pytest.fixture
-def front(workshop, tmp_path):
-    made = Front(workshop, tmp_path)
+def front(runner, tmp_path):
+    made = Front(runner, tmp_path)
     yield made
     made.studies.close()
     made.session.close()
@@ -130,9 +130,9 @@ def test_a_result_painted_at_once_stays_done(front, monkeypatch):
         def kill(self):
             self.killed.append(self)
 
-    real = front.session.workshop.run
+    real = front.session.runner.run
     monkeypatch.setattr(
-        front.session.workshop,
+        front.session.runner,
         "run",
         lambda ask, listener: (real if ask["job"] != "design" else run)(ask, listener),
     )
@@ -149,10 +149,10 @@ def test_a_result_painted_at_once_stays_done(front, monkeypatch):
     assert len(Job.killed) == 1
 
 
-def test_studies_are_shared(front, workshop, tmp_path):
+def test_studies_are_shared(front, runner, tmp_path):
     """A second session finds the first one's study at its start and receives its events."""
     other = []
-    second = Session(DIAGONAL, workshop, front.studies, other.append, folder=tmp_path)
+    second = Session(DIAGONAL, runner, front.studies, other.append, folder=tmp_path)
     front.say("study", DIAGONAL, options={"trials": 40, "complete": True})
     found = front.told("study", status="done")
     estimate = front.studies.result(found["study"])

@@ -104,7 +104,7 @@ class Argument:
         argument.  It raises `CheckFailed`.
     counts : str
         `NO_COUNT`: it stands alone, at most beside N.  `OF_ALL`, `OF_PART`: it needs this N.
-    of_peers : tuple of str
+    of_same_kind : tuple of str
         Verdicts for which the teacher must be a network of the same kind.
     """
 
@@ -114,7 +114,7 @@ class Argument:
     search: Callable[[Case], FoundEvidence | None]
     check: Callable[[Problem, Any, Claimed], str]
     counts: str = NO_COUNT
-    of_peers: tuple[str, ...] = ()
+    of_same_kind: tuple[str, ...] = ()
 
     def sentence(self, verdict: str, equations: int, roots: int | None) -> str:
         """Why the verdict follows."""

@@ -167,7 +167,7 @@ def search(case: Case) -> FoundEvidence | None:
     if found.number % 2:
         return FoundEvidence(MAXIMAL, f"{text}, odd", found, note=note)
     other = None
-    if case.peers:
+    if case.same_kind:
         other, text = instance_without_real_points(problem, found, seed, limits.search)
     if other is None:
         case.tried[ARGUMENT.name] = text
@@ -453,5 +453,5 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    of_peers=(INTERMEDIATE,),
+    of_same_kind=(INTERMEDIATE,),
 )

@@ -238,5 +238,5 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    of_peers=(INTERMEDIATE,),
+    of_same_kind=(INTERMEDIATE,),
 )

@@ -367,5 +367,5 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    of_peers=(MAXIMAL,),
+    of_same_kind=(MAXIMAL,),
 )

@@ -8,7 +8,7 @@ import pytest
 
 from algebra.time_limits import check_time
 from matchprob.page import jobs
-from matchprob.page.zygote import _do
+from matchprob.page.fork_server import _do
 from numeric.studies.workers import receive
 
 

@@ -1,12 +1,11 @@
 """The process from which jobs are forked: modules are loaded once, and each job starts at once.
 
-``python -m matchprob.page.zygote FD`` is started by `matchprob.page.workshop`.  For every worker a
-socket arrives over the control socket FD; a fork reads requests from it, computes, writes events,
-and ends when the socket is closed.  Forks in advance are made once all modules are loaded.  A
-cancelled job is killed with its process group; the next fork has the same loaded modules.  The
-zygote itself does not compute and has one thread, so that
-forking it is safe.  It ends, with all its jobs, when the control socket is closed; if it
-is killed, the system ends them.
+``python -m matchprob.page.fork_server FD`` is started by `matchprob.page.job_runner`.  For every
+worker a socket arrives over the control socket FD; a fork reads requests from it, computes, writes
+events, and ends when the socket is closed.  Forks in advance are made once all modules are loaded.
+A cancelled job is killed with its process group; the next fork has the same loaded modules.  The
+fork server itself does not compute and has one thread, so that forking it is safe.  It ends, with
+all its jobs, when the control socket is closed; if it is killed, the system ends them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from typing import Any
 
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import Interrupted, StopRequest, stoppable
-from matchprob.page.workshop import LOADED
+from matchprob.page.job_runner import LOADED
 from numeric.studies.workers import receive, send
 
 # Idle seconds before another module is loaded, and between two checks for ended jobs.
@@ -146,7 +145,7 @@ def _fork(work: Callable[[], None], *closed: socket.socket) -> int:
 
 
 def _end_with_parent() -> None:
-    """End this process when the zygote is killed, on Linux; elsewhere it continues.
+    """End this process when the fork server is killed, on Linux; elsewhere it continues.
 
     A pipe as in `numeric.engines.phcpy.worker` would not work: later forks hold copies of it open.
     """
@@ -177,7 +176,7 @@ def _do(ask: dict[str, Any], stream: Any) -> None:
 
     SIGINT, which cancels it, sets a `StopRequest` that exists before the first event, which
     contains the process id.  So the job stops only at a call of `check_time`, not while a module or
-    a kernel is loaded.  A job that does not stop in time is killed by the workshop.
+    a kernel is loaded.  A job that does not stop in time is killed by the job runner.
     """
     import matchprob.page.jobs as jobs
 

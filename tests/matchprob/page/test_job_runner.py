@@ -10,25 +10,25 @@ import time
 
 import pytest
 
-from matchprob.page.workshop import Job, Workshop, _JobProcess
+from matchprob.page.job_runner import Job, JobRunner, _JobProcess
 from numeric.studies.workers import send
 
 NET = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 
 
 @pytest.fixture(scope="module")
-def workshop():
-    found = Workshop()
+def runner():
+    found = JobRunner()
     yield found
     found.close()
 
 
-def work(workshop, **ask):
+def work(runner, **ask):
     """Start a job; return it and the growing list of its events."""
     events = []
     problem = {"network": NET, "learnable": {"W": [[1, 0], [0, 1]]}}
     ask = {"problem": problem, "seed": 0, "timeout": 20.0, "search": 1.0, **ask}
-    return workshop.run(ask, events.append), events
+    return runner.run(ask, events.append), events
 
 
 # Seconds that a machine busy with other things may take; what is waited for ends the wait.
@@ -47,9 +47,9 @@ def kinds(events):
     return [event["event"] for event in events]
 
 
-def test_a_verdict_with_its_certificate(workshop):
+def test_a_verdict_with_its_certificate(runner):
     """The event is plain data and contains the certificate."""
-    job, events = work(workshop, job="verdict")
+    job, events = work(runner, job="verdict")
     assert job.wait(PATIENT)
     told = next(event for event in events if event["event"] == "verdict")
     assert told["verdict"] == "intermediate"
@@ -57,30 +57,30 @@ def test_a_verdict_with_its_certificate(workshop):
     assert kinds(events)[-1] == "ended"
 
 
-def test_a_process_is_used_for_the_next_verdict(workshop):
+def test_a_process_is_used_for_the_next_verdict(runner):
     """The same process computes the next verdict, unless the last one was killed or failed."""
 
     def whose(**ask):
-        job, events = work(workshop, job="verdict", **ask)
+        job, events = work(runner, job="verdict", **ask)
         assert job.wait(PATIENT)
         return job._pid, kinds(events)
 
     def is_kept():
         before, _ = whose()
-        eventually(lambda: workshop._idle["verdict"])
+        eventually(lambda: runner._idle["verdict"])
         return whose()[0] == before
 
     # Processes that were forked before all modules were loaded are closed once.
     eventually(is_kept)
-    eventually(lambda: workshop._idle["verdict"])
+    eventually(lambda: runner._idle["verdict"])
     first, _ = whose()
     # One that was killed while it waited is not given work.
     os.kill(first, signal.SIGKILL)
-    eventually(lambda: not any(worker.is_idle for worker in workshop._idle["verdict"]))
+    eventually(lambda: not any(worker.is_idle for worker in runner._idle["verdict"]))
     second, told = whose()
     assert second != first
     assert "verdict" in told
-    eventually(lambda: workshop._idle["verdict"])
+    eventually(lambda: runner._idle["verdict"])
     _, told = whose(timeout="nonsense")
     assert "failed" in told
     third, told = whose()
@@ -88,29 +88,29 @@ def test_a_process_is_used_for_the_next_verdict(workshop):
     assert "verdict" in told
 
 
-def test_the_process_of_a_killed_verdict_ends(workshop):
+def test_the_process_of_a_killed_verdict_ends(runner):
     """A signal for a job cannot reach the next one: its process is not used again."""
     for _ in range(5):
         # Its last event waits until it is killed: a job that has ended has nothing to take along.
         is_killed = threading.Event()
         problem = {"network": NET, "learnable": {"W": [[1, 0], [0, 1]]}}
         ask = {"job": "verdict", "problem": problem, "seed": 0, "timeout": 20.0, "search": 1.0}
-        job = workshop.run(ask, lambda event, is_killed=is_killed: is_killed.wait(PATIENT))
+        job = runner.run(ask, lambda event, is_killed=is_killed: is_killed.wait(PATIENT))
         job.kill()
         is_killed.set()
         assert job.wait(PATIENT)
-        other, events = work(workshop, job="verdict")
+        other, events = work(runner, job="verdict")
         assert other.wait(PATIENT)
         assert "verdict" in kinds(events)
         assert other._pid != job._pid
 
 
-def test_bad_input_and_bugs_are_reported(workshop):
+def test_bad_input_and_bugs_are_reported(runner):
     """A job that fails reports the reason."""
-    job, events = work(workshop, job="repair", goal="nonsense", must=[], never=[], seconds=1.0)
+    job, events = work(runner, job="repair", goal="nonsense", must=[], never=[], seconds=1.0)
     assert job.wait(PATIENT)
     assert any("must be positive or maximal" in e.get("text", "") for e in events)
-    job, events = work(workshop, job="no such job")
+    job, events = work(runner, job="no such job")
     assert job.wait(PATIENT)
     assert any("this is a bug" in e.get("text", "") for e in events)
 
@@ -172,16 +172,16 @@ def test_a_job_that_does_not_stop_is_killed(unstarted):
     assert process.wait(PATIENT) == -signal.SIGKILL
 
 
-def long_study(workshop):
+def long_study(runner):
     """Start a study that takes minutes, and wait for its first event."""
-    job, events = work(workshop, job="estimate", trials=500_000, complete=True)
+    job, events = work(runner, job="estimate", trials=500_000, complete=True)
     eventually(lambda: "study" in kinds(events))
     return job, events
 
 
-def test_a_cancelled_study_sends_its_estimate(workshop):
+def test_a_cancelled_study_sends_its_estimate(runner):
     """A cancelled study sends its estimate and ends."""
-    job, events = long_study(workshop)
+    job, events = long_study(runner)
     job.cancel()
     assert job.wait(PATIENT)
     last = next(e for e in reversed(events) if e["event"] == "study")
@@ -190,13 +190,13 @@ def test_a_cancelled_study_sends_its_estimate(workshop):
     job.cancel()
 
 
-def test_an_unexpected_end_of_a_process_is_reported(workshop):
+def test_an_unexpected_end_of_a_process_is_reported(runner):
     """An unexpected end of a process is reported; the end of a cancelled one is not."""
-    job, events = long_study(workshop)
+    job, events = long_study(runner)
     os.kill(job._pid, signal.SIGKILL)
     assert job.wait(PATIENT)
     assert "was killed" in events[-2]["text"]
-    job, events = long_study(workshop)
+    job, events = long_study(runner)
     job.kill()
     assert job.wait(PATIENT)
     assert "failed" not in kinds(events)
@@ -211,25 +211,25 @@ def running(pids):
     return [s for s in alive.stdout.decode().split() if not s.startswith("Z")]
 
 
-def test_the_zygote_is_replaced(workshop):
-    """If the zygote is killed, its jobs are ended and another one is started."""
-    job, _ = long_study(workshop)
-    workshop._zygote.kill()
-    workshop._zygote.wait()
+def test_the_fork_server_is_replaced(runner):
+    """If the fork server is killed, its jobs are ended and another one is started."""
+    job, _ = long_study(runner)
+    runner._fork_server.kill()
+    runner._fork_server.wait()
     if sys.platform == "linux":
         # Which tells children that a parent died.
         eventually(lambda: not running([job._pid]))
-    job, events = work(workshop, job="verdict")
+    job, events = work(runner, job="verdict")
     assert job.wait(PATIENT)
     assert "verdict" in kinds(events)
 
 
 def test_closing_leaves_no_processes():
-    """Closing ends the running jobs and the zygote."""
-    workshop = Workshop()
-    job, _ = long_study(workshop)
-    pids = [job._pid, workshop._zygote.pid]
-    closed = threading.Thread(target=workshop.close)
+    """Closing ends the running jobs and the fork server."""
+    runner = JobRunner()
+    job, _ = long_study(runner)
+    pids = [job._pid, runner._fork_server.pid]
+    closed = threading.Thread(target=runner.close)
     closed.start()
     closed.join(PATIENT)
     assert job.wait(PATIENT)

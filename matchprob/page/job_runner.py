@@ -41,7 +41,7 @@ WARM = ("answer", "verdict", "structure")
 _MOST_JOBS = 200
 # Number of processes that wait for their first job.
 _SPARES = 3
-# When the zygote forks.
+# When the fork server forks.
 NOW, LOADED = b"n", b"l"
 
 Event = dict[str, Any]
@@ -179,12 +179,12 @@ class Job:
             self._worker.close()
 
 
-class Workshop:
+class JobRunner:
     """Starts jobs; see `matchprob.page.jobs.JOBS` for what they do."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._zygote: subprocess.Popen[bytes] | None = None
+        self._fork_server: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
         self._idle: dict[str, list[_JobProcess]] = {name: [] for name in WARM}
         self._spares: list[_JobProcess] = []
@@ -213,7 +213,7 @@ class Workshop:
         """
         name = str(ask["job"])
         with self._lock:
-            if self._zygote is not None and self._zygote.poll() is not None:
+            if self._fork_server is not None and self._fork_server.poll() is not None:
                 # Its forks end with it.
                 self._end()
             self._check_loaded()
@@ -280,7 +280,7 @@ class Workshop:
                     socket.send_fds(control, [when], [theirs.fileno()])
                     break
                 except OSError as error:
-                    # The zygote was killed: start another one.
+                    # The fork server was killed: start another one.
                     self._end()
                     if attempt:
                         raise Unfinished(f"no process can be started: {error}") from None
@@ -297,7 +297,8 @@ class Workshop:
             self._end()
 
     def _ready(self) -> socket.socket:
-        if self._zygote is not None and self._control is not None and self._zygote.poll() is None:
+        server = self._fork_server
+        if server is not None and self._control is not None and server.poll() is None:
             return self._control
         self._end()
         if not hasattr(os, "fork"):
@@ -309,8 +310,8 @@ class Workshop:
             "PYTHONPATH": os.pathsep.join(path for path in paths if path),
         }
         try:
-            self._zygote = start_child(
-                [sys.executable, "-m", "matchprob.page.zygote", str(theirs.fileno())],
+            self._fork_server = start_child(
+                [sys.executable, "-m", "matchprob.page.fork_server", str(theirs.fileno())],
                 environment,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -329,9 +330,9 @@ class Workshop:
         if control is not None:
             control.close()
         self._close_idle()
-        zygote, self._zygote = self._zygote, None
-        if zygote is not None:
-            end_child(zygote, 2.0)
+        fork_server, self._fork_server = self._fork_server, None
+        if fork_server is not None:
+            end_child(fork_server, 2.0)
 
 
 def _has_input(connection: socket.socket) -> bool:
