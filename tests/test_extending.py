@@ -21,7 +21,7 @@ from algebra.networks.chain import ChainLayout, ChainNetwork
 from algebra.problems.files import load_problem
 from algebra.programs.aten.call import AtenCall
 from algebra.programs.onnx import OPERATORS, read_onnx
-from algebra.programs.onnx.scope import Call
+from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import BATCH, Item, Moves
 from algebra.programs.onnx.weights import Weights
 from algebra.programs.program import Builder
@@ -43,14 +43,14 @@ def block(word):
 
 def test_every_example_is_tried():
     """Every example has a test: here, and of the verb in tests/matchprob/verbs/test_verb.py."""
-    assert len(BLOCKS) == 7
+    assert len(BLOCKS) == 8
 
 
 def test_the_kind_is_the_one_in_the_tree():
-    """Class, base, names and methods of the page are those of `sequence.py`."""
+    """Class, base, names and methods of the page are those of the tree."""
     (shown,) = ast.parse(block("class SequenceRNN")).body
     source = ast.parse((ROOT / "algebra/networks/recurrent.py").read_text(encoding="utf-8"))
-    (real,) = [n for n in source.body if isinstance(n, ast.ClassDef)]
+    (real,) = [n for n in source.body if getattr(n, "name", "") == shown.name]
     said = {ast.dump(n) for n in real.body if isinstance(n, ast.AnnAssign)}
     assert {ast.dump(n) for n in shown.body if isinstance(n, ast.AnnAssign)} <= said
     assert (shown.name, ast.dump(shown.bases[0])) == (real.name, ast.dump(real.bases[0]))
@@ -58,6 +58,33 @@ def test_the_kind_is_the_one_in_the_tree():
     methods = {n.name: n.body for n in shown.body if isinstance(n, ast.FunctionDef)}
     assert methods.keys() == {"columns", "drive"} <= bodies.keys()
     assert ast.dump(methods["columns"][-1]) == ast.dump(bodies["columns"][-1])
+
+
+def test_the_argument_is_the_one_in_the_tree():
+    """The entry on the page ends its module."""
+    source = ROOT / "algebra/families/linear/arguments/whole_column.py"
+    (shown,) = ast.parse(block("ARGUMENT = Argument")).body
+    assert ast.dump(shown) == ast.dump(ast.parse(source.read_text(encoding="utf-8")).body[-1])
+
+
+@pytest.mark.parametrize(
+    ("module", "names"),
+    [
+        ("algebra.networks.base", "KINDS"),
+        ("algebra.families.registry", "FAMILIES"),
+        ("algebra.families.linear.arguments.order", "ORDER"),
+        ("algebra.networks.activation", "FUNCTIONS"),
+        ("algebra.programs.onnx.reader", "OPERATORS"),
+        ("algebra.programs.aten.operators", "ATEN"),
+        ("matchprob.verbs.verb", "VERBS"),
+    ],
+)
+def test_the_registries_are_where_the_page_says(module, names):
+    """Each table of the page exists in its module, with entries."""
+    # The verbs of the project.
+    import_module("matchprob.cli")
+    assert f"`{names}`, `{module.replace('.', '/')}.py`" in PAGE
+    assert len(getattr(import_module(module), names))
 
 
 @pytest.fixture
@@ -161,9 +188,10 @@ def test_the_engine_registers_itself():
 
 def test_the_operator_computes(tmp_path, monkeypatch):
     """The example, entered in the table, gives x/(1 + |x|), as ONNX's reference does."""
-    names = {"np": np, "Call": Call, "Item": Item}
+    entered = dict[str, Operator]()
+    names = {"np": np, "Call": Call, "Item": Item, "Operator": Operator, "ELEMENTWISE": entered}
     exec(compile(block("def _softsign"), "docs/extending.md", "exec"), names)
-    monkeypatch.setitem(OPERATORS, "Softsign", names["_softsign"])
+    monkeypatch.setitem(OPERATORS, "Softsign", entered["Softsign"])
     net = Net()
     path = tmp_path / "softsign.onnx"
     onnx.save(net.model(net("Softsign", net.input("x", 3))), str(path))
@@ -190,8 +218,7 @@ def test_the_figure_registers_itself(tmp_path):
         name: getattr(import_module(f"matchprob.{module}"), name)
         for module, some in {
             "figures": ("Numbers", "Run", "register_figure"),
-            "figures.curves": ("draw_curves",),
-            "figures.panels": ("FigureLayout",),
+            "figures.curves": ("FigureLayout", "draw_curves"),
             "figures.points": ("CurvePoint", "measure"),
             "figures.tables": ("Tables", "groups", "markdown_table"),
             "report.drawing.style": ("tidy",),
