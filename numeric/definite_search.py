@@ -28,8 +28,11 @@ from algebra.linalg.rational import rational_kernel
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 
-# Changes that are tried at once, how often, and how often without success before a new start.
-_AT_ONCE, _ROUNDS, _PATIENCE = 32, 400, 20
+# Changes that are tried at once.
+_AT_ONCE = 32
+# How often, and how often without success before a new start.
+_ROUNDS = 400
+_PATIENCE = 20
 # Sizes of changes, and the share of entries that change.
 _STEPS, _SHARE = (0.05, 0.3, 1.0), 0.3
 # The ratio of eigenvalues from which on rounding is tried, and the largest rounded entries.

@@ -32,8 +32,11 @@ from algebra.time_limits import check_time
 
 # Largest array, archive, and sum of an archive's arrays, in bytes.
 MOST_ARRAYS = 1 << 27
-# Members of an archive, bytes of a header, levels of a shape.
-_MOST_MEMBERS, _MOST_HEADER, _MOST_AXES = 10_000, 10_000, 8
+# Members of an archive.
+_MOST_MEMBERS = 10_000
+# Bytes of a header, and levels of a shape.
+_MOST_HEADER = 10_000
+_MOST_AXES = 8
 _PART = 1 << 22
 # NumPy's letters for Booleans, signed and unsigned integers, and floating-point numbers.
 _NUMBERS, _WHOLE = "biuf", "iu"

@@ -72,11 +72,15 @@ _LIMBS = {True: (16, 2), False: (21, 3)}
 _INNER = {True: 1 << 20, False: 1 << 10}
 # Matrices with at least `_MANY` entries, of which at most one in `_SPARSE` is not zero, are
 # multiplied as sparse matrices (measured), with `_COLUMNS` columns of the other factor at a time.
-_MANY, _SPARSE, _COLUMNS = 1 << 16, 16, 64
+_MANY = 1 << 16
+_SPARSE = 16
+_COLUMNS = 64
 # Inner dimension up to which the split product in integers cannot overflow:
-# 2^16 · 2^31 · 2^15 < 2^63; inner dimension and multiplications from which limbs are faster
-# (measured).
-_CHUNK, _SHORT, _FEW = 1 << 15, 24, 30_000
+# 2^16 · 2^31 · 2^15 < 2^63.
+_CHUNK = 1 << 15
+# Inner dimension, and multiplications, from which limbs are faster (measured).
+_SHORT = 24
+_FEW = 30_000
 # Rows and columns from which blocks are faster than FLINT, and columns of an update (measured).
 LARGE, _BLOCK_COLUMNS = 1200, 512
 # Rows and columns, and entries, below which independent columns are found by FLINT (measured).

@@ -153,7 +153,7 @@ class ContainingProblem(SpanningProblem):
         first = self._packed(cuts)
         if first is None or not cuts:
             return first
-        best, count = self.far, 0
+        best, count = self.unaffordable, 0
         stack: list[tuple[int, list[frozenset[int]]]] = [(0, cuts)]
         while stack:
             count += 1
@@ -193,7 +193,7 @@ class _ContainingSearch:
     def __init__(self, problem: ContainingProblem, ends: float) -> None:
         self.problem, self.start, self.ends = problem, problem.start, ends
         self.chosen: frozenset[int] | None = None
-        self.best: int = problem.far
+        self.best: int = problem.unaffordable
 
     def keep(self, chosen: frozenset[int]) -> None:
         """Store a solution that keeps the caps, without unneeded groups, if it is cheaper."""

@@ -67,8 +67,10 @@ if TYPE_CHECKING:
 GENERIC, FILE = "generic", "file"
 # Largest size in bytes of a file that is embedded in certificates.
 EMBEDDED = 1 << 20
-# The grid of rational statistics: sixteenths between 1 and 3.
-_GRID, _LEAST, _MOST = 16, 16, 48
+# Rational statistics are multiples of 1/`_GRID`, from 1 to 3.
+_GRID = 16
+_LEAST = _GRID
+_MOST = 3 * _GRID
 
 
 @dataclass(frozen=True)

@@ -42,9 +42,12 @@ from algebra.time_limits import check_time
 # The activation pattern of a number of samples, by the numbers of the nodes that choose.
 Patterns = Callable[[int], Mapping[int, np.ndarray]]
 
-# Largest numbers of rounds in which samples are drawn anew if roots do not exist, of roots of one
-# sample for which this is tried, and of arguments whose independence is checked.
-_ROUNDS, MOST_ROOTS, MOST_ARGUMENTS = 1 << 9, 11, 400
+# Rounds in which samples are drawn anew if roots do not exist.
+_ROUNDS = 1 << 9
+# Roots of one sample for which this is tried.
+MOST_ROOTS = 11
+# Arguments whose independence is checked.
+MOST_ARGUMENTS = 400
 # Choices of tokens for each of which independence is checked.
 MOST_CHOICES = 64
 _FIRST, _CANDIDATES = 8, 512

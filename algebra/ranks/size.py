@@ -20,14 +20,19 @@ from algebra.time_limits import TooSlow, check_time, time_left
 
 # Total bytes for each entry of the table: for its rank, for its echelon form, and for a choice
 # among groups of rows.
-FOR_RANK, FOR_ECHELON, FOR_GROUPS = 72, 112, 144
+FOR_RANK = 72
+FOR_ECHELON = 112
+FOR_GROUPS = 144
 # The same for large tables, whose rank is computed by blocks, and multiplications per second.
 FOR_BLOCKS, _BLOCK_RATE = 24, 4e10
 # Bytes that cause a warning.
 _WORTH_SAYING = 4e9
-# Multiplications modulo p per second on one core, seconds for a step of a recurrent network of any
-# size, and the factor by which an estimate may be wrong.
-_RATE, _STEP, _SLACK = 1e9, 6e-5, 4.0
+# Multiplications modulo p per second on one core.
+_RATE = 1e9
+# Seconds for a step of a recurrent network of any size.
+_STEP = 6e-5
+# The factor by which an estimate may be wrong.
+_SLACK = 4.0
 
 
 def check_memory(needed: float, what: str, hint: str) -> None:

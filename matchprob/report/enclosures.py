@@ -19,8 +19,11 @@ if TYPE_CHECKING:
 
     from numeric.certification.enclosures import Enclosure
 
-# Weights of one instance that are printed, and characters of an end and of a polynomial.
-_MOST_WEIGHTS, _WIDEST_END, _WIDEST_POLYNOMIAL = 40, 24, 32
+# Weights of one instance that are printed.
+_MOST_WEIGHTS = 40
+# Characters of an end, and of a polynomial.
+_WIDEST_END = 24
+_WIDEST_POLYNOMIAL = 32
 _HOW = {
     "rational": "in rationals: each box holds this solution and no other",
     "certified": "by Krawczyk's test: each box holds exactly one solution, a real one",

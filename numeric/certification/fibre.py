@@ -38,9 +38,11 @@ from numeric.instances import Instance, ReducedInstance, reduced, to_rational
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 STARTS = 32
-# Relative error at which an endpoint counts as near the fibre; sum of squares of the relative
-# errors at which steps end; largest number of steps.
-_ARRIVED, _ENOUGH, _STEPS = 1e-9, 1e-26, 120
+# Relative error at which an endpoint counts as near the fibre.
+_ARRIVED = 1e-9
+# Sum of squares of the relative errors at which steps end, and largest number of steps.
+_ENOUGH = 1e-26
+_STEPS = 120
 # Share of an interval that is kept as distance from its ends.
 _MARGIN = 1e-6
 _TINY = 1e-40

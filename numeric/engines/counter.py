@@ -46,7 +46,9 @@ from numeric.instances import Instance, ReducedInstance, reduced
 _MOST_ENGINES = 64
 # Newton starts of the search for one real solution; few if elimination leaves few unknowns, since
 # a complete count is then quick too.
-_FEW_STARTS, _QUICK_STARTS, _FEW_UNKNOWNS = 12, 192, 5
+_FEW_STARTS = 12
+_QUICK_STARTS = 192
+_FEW_UNKNOWNS = 5
 
 
 class InstanceCounter:

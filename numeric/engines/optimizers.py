@@ -31,7 +31,10 @@ from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 
 # Number of endpoints whose patterns are tried exactly.
 _TRIED = 5
-_ADAM_STEPS, _RATE, _DAMPED_STEPS = 2000, 0.03, 100
+# Steps of Adam, its rate, and steps of Levenberg–Marquardt.
+_ADAM_STEPS = 2000
+_RATE = 0.03
+_DAMPED_STEPS = 100
 # Part of the seed of the starts.
 _STARTS = 0x0971
 

@@ -20,8 +20,11 @@ from numeric.equations.chain import Chain
 from numeric.instances import Instance
 from numeric.tracking.label_paths import LabelPaths
 
-# Paths before the Newton runs; in total; in total if as many solutions as possible are required.
-FIRST_PATHS, MOST_PATHS, _ALL_PATHS = 112, 2032, 496
+# Paths before the Newton runs, and in total.
+FIRST_PATHS = 112
+MOST_PATHS = 2032
+# In total if as many solutions as possible are required.
+_ALL_PATHS = 496
 
 
 class RealSearch:

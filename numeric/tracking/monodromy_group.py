@@ -55,8 +55,11 @@ from numeric.tracking.tracker import DONE, TrackerSettings, track
 if TYPE_CHECKING:
     from sympy.combinatorics import PermutationGroup
 
-# Lines tracked at a time, consecutive batches without new permutations, and lines in all.
-_LINES, _QUIET, _MOST_LINES = 3, 2, 30
+# Lines tracked at a time, and in all.
+_LINES = 3
+_MOST_LINES = 30
+# Consecutive batches without new permutations after which the group is taken for complete.
+_QUIET = 2
 # Largest number of digits of an order that is printed.
 _DIGITS = 12
 

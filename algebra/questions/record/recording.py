@@ -50,7 +50,9 @@ from algebra.ranks.generic_rank import GenericRank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
 
 # Least number of seconds for the ranks, for a greedy choice, and for the ranking of a result.
-_FOR_RANKS, _FOR_CHOICE, _FOR_ORDER = 120.0, 2.0, 10.0
+_FOR_RANKS = 120.0
+_FOR_CHOICE = 2.0
+_FOR_ORDER = 10.0
 
 
 class NoRecording(InputError):

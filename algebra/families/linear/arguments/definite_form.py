@@ -80,7 +80,9 @@ if TYPE_CHECKING:
 
 PLACE = "evidence.definite_form"
 # Largest absolute values of entries in a file, and number of weights: then a check takes seconds.
-_LARGEST, _LARGEST_IN_K, _MOST_WEIGHTS = 10**4, 10**15, 100
+_LARGEST = 10**4
+_LARGEST_IN_K = 10**15
+_MOST_WEIGHTS = 100
 _Entry = Annotated[int, Keyword("minimum", -_LARGEST), Keyword("maximum", _LARGEST)]
 _EntryInK = Annotated[int, Keyword("minimum", -_LARGEST_IN_K), Keyword("maximum", _LARGEST_IN_K)]
 Lines = Literal["rows", "columns"]

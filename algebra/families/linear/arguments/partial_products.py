@@ -62,9 +62,11 @@ if TYPE_CHECKING:
     from algebra.families.linear.case import Case
 
 PLACE = "evidence.partial_products"
-# Seconds for each count of the search, number of counts that may take longer before it ends, and
-# largest number of choices of entries.
-_SECONDS, _LATE, _MOST_CHOICES = 1, 3, 60
+# Seconds for each count of the search, and number of counts that may take longer before it ends.
+_SECONDS = 1
+_LATE = 3
+# Largest number of choices of entries.
+_MOST_CHOICES = 60
 
 # Numbers of the first and the last factor, row and column of the product.
 Entry = tuple[Count, Count, Count, Count]
