@@ -52,8 +52,8 @@ class Instance:
     X : ndarray
         Samples, of shape ``problem.network.input_shape``.
     drawn_labels : ndarray or None
-        Arbitrary labels, exact as doubles; None if the teacher gives the labels.  The teacher is
-        then drawn too, and has no meaning.
+        Arbitrary labels, or those of another network: doubles or rationals, which are exact.  None
+        if `teacher` gives the labels; otherwise it is drawn too, and has no meaning.
     """
 
     problem: Problem
@@ -69,7 +69,7 @@ class Instance:
     def labels(self) -> np.ndarray:
         """The labels Y (d×m), in double precision."""
         if self.drawn_labels is not None:
-            return self.drawn_labels
+            return to_double(self.drawn_labels)
         return np.asarray(self.problem.network.teach(self.teacher, self.X))
 
     @cached_property
@@ -297,7 +297,9 @@ def to_rational(array: np.ndarray) -> np.ndarray:
 
 
 def to_double(array: np.ndarray) -> np.ndarray:
-    """Rationals (object array of `flint.fmpq`) rounded to the nearest doubles."""
+    """Rationals (object array of `flint.fmpq`) as the nearest doubles; doubles unchanged."""
+    if array.dtype != object:
+        return array
     out = np.empty(array.shape)
     for index, value in np.ndenumerate(array):
         out[index] = nearest_double(value)
@@ -334,40 +336,59 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     """
     seed, index = whole_number(seed, "seed", 0), whole_number(index, "index", 0)
     network, laws = problem.network, problem.distribution
-
-    def matrices(part: str, law: str) -> dict[str, np.ndarray]:
-        rng = stream(seed, index, part)
-        shapes = network.shapes if part == "weights" else network.teacher_shapes
-        standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
-        drawn = {
-            name: factor_of(laws, name) * value / np.sqrt(value.shape[1])
-            for name, value in standard.items()
-        }
-        if part == "weights" and problem.values:
-            drawn = with_measured(problem.values, drawn, standard)
-        drawn = laws.oriented(drawn)
-        for name in set(drawn).intersection(network.rates):
-            # Between 0 and 1, by the logistic function.
-            drawn[name] = 1 / (1 + np.exp(-drawn[name]))
-        for name, mask in problem.support.items():
-            if name in drawn:
-                drawn[name] *= mask
-        return drawn
-
+    inputs = draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape)
+    labels = None
+    if laws.has_arbitrary_labels:
+        shape = (network.d, network.columns)
+        labels = draw_entries(stream(seed, index, "labels"), laws.labels, shape)
+    elif problem.teacher is not None:
+        labels = _labels_of(problem.teacher, seed, index, inputs)
     return Instance(
         problem=problem,
         allocation=draw_allocation(problem, seed, index),
         seed=seed,
         index=index,
-        weights=matrices("weights", laws.weights),
-        teacher=matrices("teacher", laws.teacher),
-        X=draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape),
-        drawn_labels=draw_entries(
-            stream(seed, index, "labels"), laws.labels, (network.d, network.columns)
-        )
-        if laws.has_arbitrary_labels
-        else None,
+        weights=_matrices(problem, seed, index, "weights"),
+        teacher=_matrices(problem, seed, index, "teacher"),
+        X=inputs,
+        drawn_labels=labels,
     )
+
+
+def _labels_of(other: Problem, seed: int, index: int, X: np.ndarray) -> np.ndarray:
+    """The labels of another network: rationals, or doubles if they are not rational.
+
+    Rounded labels are labels near those of the teacher.
+    """
+    network = other.network
+    teacher = _matrices(other, seed, index, "teacher")
+    if network.equations_are == "analytic":
+        return np.asarray(network.teach(teacher, X), float)
+    exact = {name: to_rational(value) for name, value in teacher.items()}
+    return np.asarray(network.teach(exact, to_rational(X)))
+
+
+def _matrices(problem: Problem, seed: int, index: int, part: str) -> dict[str, np.ndarray]:
+    """The weights of the student, or of a teacher of the same network."""
+    network, laws = problem.network, problem.distribution
+    law = laws.weights if part == "weights" else laws.teacher
+    rng = stream(seed, index, part)
+    shapes = network.shapes if part == "weights" else network.teacher_shapes
+    standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
+    drawn = {
+        name: factor_of(laws, name) * value / np.sqrt(value.shape[1])
+        for name, value in standard.items()
+    }
+    if part == "weights" and problem.values:
+        drawn = with_measured(problem.values, drawn, standard)
+    drawn = laws.oriented(drawn)
+    for name in set(drawn).intersection(network.rates):
+        # Between 0 and 1, by the logistic function.
+        drawn[name] = 1 / (1 + np.exp(-drawn[name]))
+    for name, mask in problem.support.items():
+        if name in drawn:
+            drawn[name] *= mask
+    return drawn
 
 
 def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:

@@ -194,6 +194,22 @@ class LawsTable(Record):
 
 
 @dataclass(frozen=True)
+class TeacherInFile(Record):
+    """Another network that gives the labels."""
+
+    network: NetworkInFile
+    support: Masks | None = None
+    distribution: LawsTable | None = None
+
+
+def _read_teacher(value: Any, place: str, context: Context) -> Problem:
+    given = TeacherInFile.from_dict(value, place)
+    laws = {} if given.distribution is None else given.distribution.given()
+    with RefusedAt(place):
+        return Problem(given.network, {}, given.support or {}, Distribution(**laws))
+
+
+@dataclass(frozen=True)
 class ProblemTable(Record):
     """A problem without names of files; see `algebra.problems.problem.Problem`."""
 
@@ -202,6 +218,9 @@ class ProblemTable(Record):
     support: Masks | None = None
     distribution: LawsTable | None = None
     values: Annotated[dict[str, Any], Converted(ValuesInFile, _read_values, dict)] | None = None
+    teacher: (
+        Annotated[Problem, Converted(TeacherInFile, _read_teacher, Problem.as_teacher)] | None
+    ) = None
 
 
 def read_problem(data: object, place: str = "problem") -> Problem:
@@ -216,7 +235,7 @@ def read_problem(data: object, place: str = "problem") -> Problem:
     try:
         return Problem(
             given.network, given.learnable, given.support or {}, Distribution(**laws),
-            values=given.values or {},
+            values=given.values or {}, teacher=given.teacher,
         )  # fmt: skip
     except (InputError, TypeError) as error:
         raise CheckFailed(place, one_line(error)) from None
@@ -301,7 +320,7 @@ class Claim(Record):
         ------
         CheckFailed
         """
-        discrete = not self.problem.distribution.is_continuous
+        discrete = not self.problem.is_continuous
         if discrete != (DISCRETE in self.notes):
             what = "is missing" if discrete else "does not fit"
             raise CheckFailed("notes", f"the law is {self._law}: the note “{DISCRETE}” {what}")

@@ -51,7 +51,7 @@ def certified(
         found = vanishing_certificate(problem, effort.seed)
     else:
         found = decide()
-    law = () if problem.distribution.is_continuous else (DISCRETE,)
+    law = () if problem.is_continuous else (DISCRETE,)
     notes = tuple(dict.fromkeys((*law, *found.notes)))
     seconds = time.monotonic() - start
     return replace(found, problem=problem, notes=notes, seconds=seconds)

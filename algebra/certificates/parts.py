@@ -48,7 +48,7 @@ def read_version(data: object, name: str, versions: Sequence[int], what: str) ->
 def fixed_problem(data: object, place: str = "problem") -> Problem:
     """The problem of a proof: cells and updates, without laws and values, which are not used."""
     problem = read_problem(data, place)
-    for name in ("distribution", "values"):
+    for name in ("distribution", "values", "teacher"):
         if isinstance(data, Mapping) and name in data:
             raise CheckFailed(f"{place}.{name}", "is no field of this format")
     return problem

@@ -253,6 +253,10 @@ _GENERIC = ("linear", "activations")
 
 
 def _certify(problem: Problem, effort: Effort) -> Certificate:
+    if problem.teacher is not None:
+        from algebra.families.other_teacher import certify_other_teacher
+
+        return certify_other_teacher(problem, effort, _certify)
     updated = bool(problem.updates)
     if not problem.has_plain_labels and (
         updated or family_of(problem.network).name not in _GENERIC
@@ -277,6 +281,10 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
 
 def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
     claimed = read_form(Mapping[str, Any], data.get("problem"), "problem")
+    if claimed.get("teacher") is not None:
+        from algebra.families.other_teacher import verify_other_teacher
+
+        return verify_other_teacher(data, effort, _verify)
     network = read_form(NetworkInFile, claimed.get("network"), "problem.network")
     learnable = claimed.get("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()

@@ -29,6 +29,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -54,6 +55,7 @@ from algebra.problems.schema import (
     MEANINGS,
     ProblemFile,
     RandomTable,
+    TeacherTable,
 )
 from algebra.problems.sheets import decimal_of, ending
 from algebra.problems.tables import (
@@ -129,8 +131,35 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         key: _measured(value, key, names, folder) for key, value in data.get("values", {}).items()
     }
     return Problem(
-        network, learnable, support, Distribution(**laws), constraints, names, values=values
-    )
+        network, learnable, support, Distribution(**laws), constraints, names, values=values,
+        teacher=_teacher(data.get("teacher"), folder),
+    )  # fmt: skip
+
+
+def _teacher(table: Mapping[str, Any] | None, folder: Path | None) -> Problem | None:
+    """The problem whose network gives the labels, from the table [teacher]."""
+    if table is None:
+        return None
+    given = read_declared(TeacherTable, table, "[teacher]")
+    file = given.pop("file", None)
+    if (file is None) == ("network" not in given) or (file is not None and given):
+        raise InputError(
+            '[teacher] must have either `file = "other.toml"` or the tables of another problem, '
+            "`network` and perhaps `support` and `distribution`"
+        )
+    if file is None:
+        with ErrorsAt("[teacher]"):
+            return problem_from_dict(given, folder)
+    if folder is None:
+        raise InputError(f"teacher.file ({shown(file)}): file names are not known here")
+    if not isinstance(file, str) or Path(file).suffix != ".toml":
+        raise InputError(f"teacher.file ({shown(file)}) must be the name of a .toml file")
+    with ErrorsAt("`teacher.file`"):
+        data = read_toml(folder / file)
+        with ErrorsAt(path_text(folder / file)):
+            if isinstance(data, Mapping) and "teacher" in data:
+                raise InputError("a teacher has no [teacher]: name the network that gives labels")
+            return replace(problem_from_dict(data, (folder / file).parent), learnable={})
 
 
 def _signs(value: Any, names: Names, folder: Path | None) -> Any:

@@ -22,7 +22,7 @@ from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.edges import given_mask
-from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
@@ -53,6 +53,9 @@ class Problem:
         Constraints on the learnable weights of a match.
     names : mapping of str to sequence of str, optional
         Names of units, see `algebra.problems.names.Names`; they change no result.
+    teacher : Problem, optional
+        Another network that gives the labels, with its structural zeros and laws; what learns in it
+        has no meaning.  By default the teacher has the same network.
     values : mapping, optional
         Measured weights, which are not drawn; see `algebra.problems.laws.values.Values.read`.
 
@@ -71,6 +74,7 @@ class Problem:
     constraints: Constraints = field(default_factory=Constraints)
     names: Any = field(default_factory=dict, compare=False, repr=False)
     values: Any = field(default_factory=dict)
+    teacher: Any = None
 
     def __post_init__(self) -> None:
         if not isinstance(self.network, Network):
@@ -131,6 +135,8 @@ class Problem:
         object.__setattr__(self, "learnable", learnable)
         object.__setattr__(self, "distribution", self.distribution.on(self.network))
         object.__setattr__(self, "values", self._read_values())
+        if self.teacher is not None:
+            self._check_teacher(self.teacher)
         self._check_updates()
         masks = {
             name: value if isinstance(value, np.ndarray) else support.get(name)
@@ -147,7 +153,7 @@ class Problem:
             parts.append(
                 f"{self.learning.size} learnable in " + (", ".join(self.learnable) or "none")
             )
-        for table in ("support", "distribution", "values", "constraints"):
+        for table in ("support", "distribution", "teacher", "values", "constraints"):
             if table in self.to_dict():
                 parts.append(f"[{table}]")
         return f"Problem({'; '.join(parts)})"
@@ -173,6 +179,31 @@ class Problem:
             for name in fitting:
                 found.setdefault(name, value)
         return found
+
+    def _check_teacher(self, given: Any) -> None:
+        """Refuse a teacher that cannot label the samples, or beside another source of labels."""
+        if not isinstance(given, Problem):
+            raise InputError(f"`teacher` ({shown(given)}) must be a Problem")
+        own, other, laws = self.network, given.network, self.distribution
+        sizes = [(n.input_shape, n.d, n.columns) for n in (own, other)]
+        if sizes[0] != sizes[1]:
+            (rows, m), d, columns = sizes[1]
+            (own_rows, own_m), own_d, own_columns = sizes[0]
+            raise InputError(
+                f"[teacher] has {rows}×{m} samples and {d}×{columns} labels, the network "
+                f"{own_rows}×{own_m} and {own_d}×{own_columns}: both must have the same"
+            )
+        if laws.has_arbitrary_labels or laws.teacher != "normal":
+            key = "labels" if laws.has_arbitrary_labels else "teacher"
+            raise InputError(
+                f"distribution.{key} ({shown(getattr(laws, key))}): the labels are those of "
+                "[teacher], whose own file has its law; remove one of them"
+            )
+        for table in ("values", "constraints", "updates", "teacher"):
+            if getattr(given, table):
+                raise InputError(f"[teacher] must not have [{table}]: its weights are drawn")
+        if not given.has_plain_labels:
+            raise InputError("[teacher] must not have arbitrary labels: it gives the labels")
 
     def _check_updates(self) -> None:
         """Refuse updates together with random cells, constraints or measured values."""
@@ -255,7 +286,8 @@ class Problem:
         if not self.has_plain_labels:
             raise InputError(
                 f"{verb} is about the labels of a teacher of the same network: remove `labels` "
-                "from [distribution], or use certify, count, estimate, compare, profile or train"
+                "from [distribution] and [teacher], or use certify, count, estimate, compare, "
+                "profile or train"
             )
         if self.values.pinned(()):
             raise InputError(
@@ -278,7 +310,18 @@ class Problem:
     @property
     def has_plain_labels(self) -> bool:
         """Whether the labels are those of a teacher of the same network."""
-        return not self.distribution.has_arbitrary_labels
+        return self.teacher is None and not self.distribution.has_arbitrary_labels
+
+    @property
+    def is_continuous(self) -> bool:
+        """Whether generic verdicts are statements about the match probability."""
+        laws = [self.distribution, *([self.teacher.distribution] if self.teacher else [])]
+        return all(law.is_continuous for law in laws)
+
+    def with_arbitrary_labels(self) -> Problem:
+        """The same problem with arbitrary labels."""
+        laws = replace(self.distribution, labels=ARBITRARY, teacher="normal")
+        return replace(self, teacher=None, distribution=laws)
 
     @property
     def is_random(self) -> bool:
@@ -389,6 +432,7 @@ class Problem:
             constraints=self.constraints.restricted(allocation),
             names=self.names,
             values=self.values,
+            teacher=self.teacher,
         )
 
     def without_constraints(self) -> Problem:
@@ -416,11 +460,17 @@ class Problem:
             data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
         if self.distribution != Distribution():
             data["distribution"] = self.distribution.to_dict()
+        if self.teacher is not None:
+            data["teacher"] = self.teacher.as_teacher()
         if self.values:
             data["values"] = self.values.to_dict(self.network)
         if self.constraints:
             data["constraints"] = self.constraints.to_dict()
         return data
+
+    def as_teacher(self) -> dict[str, Any]:
+        """The table [teacher] of a problem whose labels this one's network gives."""
+        return {key: value for key, value in self.to_dict().items() if key != "learnable"}
 
     def to_toml(self) -> str:
         """The text of a problem file that describes this problem."""

@@ -22,6 +22,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.errors import InputError
 from algebra.networks.base import Lowering, Network, Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -97,7 +98,13 @@ class Lowered(Reduction):
         network = self.lowering.network
         # Instances are drawn for the original network, whose matrices may have other names.
         laws = replace(original.distribution, scale=None)
-        return Problem(network, masks, support=self._support(), distribution=laws)
+        teacher = original.teacher
+        if teacher is not None and network.input_shape != original.network.input_shape:
+            raise InputError(
+                f"[teacher] is not implemented for this {original.network.title} network, which is "
+                "solved as another one with other samples"
+            )
+        return Problem(network, masks, support=self._support(), distribution=laws, teacher=teacher)
 
     @property
     def labels(self) -> tuple[Network, Support]:

@@ -150,6 +150,18 @@ class NamesTable:
 
 
 @dataclass(frozen=True)
+class TeacherTable:
+    """Another network that gives the labels."""
+
+    file: Annotated[
+        str | None, Keyword("pattern", "\\.toml$"), "a problem file beside this one"
+    ] = None
+    network: Annotated[dict[str, Any] | None, "instead of a file: its network"] = None
+    support: Annotated[dict[str, _Mask] | None, "its structural zeros"] = None
+    distribution: Annotated[Distribution | None, "the law of its weights, as `teacher`"] = None
+
+
+@dataclass(frozen=True)
 class ProblemFile:
     """The tables of a problem file."""
 
@@ -161,6 +173,9 @@ class ProblemFile:
         dict[str, _Mask] | None, "structural zeros: the weights that exist, for each sparse matrix"
     ] = None
     distribution: Annotated[Distribution | None, "how weights, teacher and inputs are drawn"] = None
+    teacher: Annotated[
+        TeacherTable | None, "another network that gives the labels: its file, or its tables"
+    ] = None
     constraints: Annotated[
         Constraints | None, "conditions on a match: bounds and signs of the learnable weights"
     ] = None

@@ -106,8 +106,8 @@ def profile(
     measure = find_measure(by)
     if by == "error" and not all(problem.has_plain_labels for problem in problems):
         raise InputError(
-            "`by` ('error'): the labels are arbitrary, so new samples have none: remove `labels` "
-            "from [distribution]"
+            "`by` ('error'): the labels are not those of a teacher of the same network: remove "
+            "`labels` from [distribution] and [teacher]"
         )
     given = () if bounds is None else check_bounds(bounds)
     whole_number(trials, "trials", 1)

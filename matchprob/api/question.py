@@ -141,9 +141,11 @@ def check_common(problems: Sequence[Problem]) -> None:
                 "networks: only allocations of the same network have common instances"
             )
         given = [p.to_dict() for p in (first, other)]
-        tables = ("distribution", "support", "values")
+        tables = ("distribution", "support", "values", "teacher")
         if any(given[0].get(table) != given[1].get(table) for table in tables):
-            raise InputError("`first` and `second` differ in [distribution], [support] or [values]")
+            raise InputError(
+                "`first` and `second` differ in [distribution], [support], [values] or [teacher]"
+            )
 
 
 def stem_of(question: Question) -> str:

@@ -100,9 +100,12 @@ def make_target(
         chosen = of.independent_samples(instance.X)
     X, nothing = instance.X[:, chosen], np.zeros(of.label_shape)
     if instance.drawn_labels is not None:
-        Y = of.label_columns(instance.drawn_labels, chosen)
-        exact = of.raw(instance.weights, X, Y).astype(complex)
-        return Target(exact, of.constant_radii.copy())
+        Y = of.label_columns(instance.labels, chosen)
+        middle, radius = of.raw(instance.weights, X, Y).astype(complex), of.constant_radii.copy()
+        if instance.drawn_labels.dtype == object:
+            # Rationals, rounded to nearest.
+            radius[of.y_at :] = np.spacing(np.abs(middle[of.y_at :]))
+        return Target(middle, radius)
     middle = of.raw(instance.weights, X, nothing)
     # The labels of the teacher, enclosed.
     teacher = of.raw(instance.teacher, X, nothing, keep_cells=True)

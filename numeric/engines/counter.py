@@ -97,7 +97,7 @@ class InstanceCounter:
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
         exact_ranks = problem.network.ranks_are_exact(problem.support)
-        self.certify = certify and problem.distribution.is_continuous and exact_ranks
+        self.certify = certify and problem.is_continuous and exact_ranks
         # The first solution may violate the constraints; other engines handle them themselves.
         self.constrained = bool(problem.constraints)
         self.complete = complete or (self.constrained and self.info.plans)
@@ -154,6 +154,8 @@ class InstanceCounter:
                 return engine.plan(allocation)
             return _no_plan(self.problem, allocation)
         plan = self._rank_plan(allocation)
+        if plan.is_special:
+            return plan
         if plan.root_count is None and self.problem.network.equations_are:
             # If only the read-out learns, N = 1 for every activation.
             plan = self._plans[allocation] = linear_plan(self.problem, plan)
@@ -209,7 +211,7 @@ class InstanceCounter:
                 InstanceCount(i.index, 0, 0, COMPLETE, note, reason=Reason.SETTLED_MINIMAL)
                 for i in instances
             ]
-        if self.complete or plan.is_minimal:
+        if self.complete or plan.is_minimal or plan.is_special:
             return self._solve(self.plan(allocation), instances)
         if self.certify and plan.root_count is None and allocation not in self._tested_linear:
             self._tested_linear.add(allocation)
@@ -330,6 +332,7 @@ class InstanceCounter:
             # that discrete laws allow: its systems have more equations than unknowns.
             exact = "exact" in engines_for(problem.network) and plan.root_count == 0
             exact = exact or (self.name == "homotopy" and _is_special(plan, problem))
+            exact = exact or (plan.is_special and "exact" in engines_for(problem.network))
             name = "exact" if self.info.plans and exact else self.name
             if len(self._engines) >= _MOST_ENGINES:
                 self._engines.pop(next(iter(self._engines)))

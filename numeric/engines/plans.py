@@ -15,6 +15,7 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.families.other_teacher import teacher_rank
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
@@ -53,6 +54,9 @@ class Plan:
         Certainty of the root count.
     is_numerical : bool
         Whether the root count comes from a trace test (msolve missing or too slow).
+    is_special : bool
+        Whether another network gives labels in a set of lower dimension, so that generic numbers
+        of solutions do not apply.
     is_lost : bool
         Whether the root count is missing only because a child process ended unexpectedly.
     """
@@ -66,6 +70,7 @@ class Plan:
     certainty: CountCertainty | None = None
     is_numerical: bool = False
     is_lost: bool = False
+    is_special: bool = False
 
     @property
     def is_minimal(self) -> bool:
@@ -105,10 +110,16 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
 
 
 def _arbitrary_plan(problem: Problem, allocation: Allocation) -> Plan:
-    """The plan for arbitrary labels, which are as many equations."""
-    labels = problem.network.outputs
+    """The plan for labels that are arbitrary, or another network's: each is an equation."""
+    labels = dimension = problem.network.outputs
     found = allocation_rank(allocation, problem.student(allocation), labels)
-    if found.rank < labels:
+    if problem.teacher is not None:
+        known = teacher_rank(problem, 0)
+        dimension = 0 if known is None else known.rank
+    if dimension < labels and dimension <= found.rank:
+        source = "labels of another network: each trial is decided by itself"
+        return Plan(allocation, found.rank, found.rank, None, source, is_special=True)
+    if found.rank < dimension:
         return _minimal_plan(allocation, labels, found.rank, found.error)
     return _full_plan(problem, allocation, labels)
 

@@ -50,7 +50,7 @@ class ReluExactEngine(SequentialEngine):
 
     def __init__(self, problem: Problem, *, certify: bool = True, timeout: float = 600.0) -> None:
         self.problem = problem
-        self.certify = certify and problem.distribution.is_continuous
+        self.certify = certify and problem.is_continuous
         self.timeout = timeout
         self._verdicts: dict[Allocation, tuple[str, str]] = {}
 

@@ -147,7 +147,7 @@ def test_a_box_is_enclosed():
 def test_arbitrary_labels_have_no_error_on_new_samples():
     """Without a teacher there is no function to compare with."""
     problem = mp.Problem(RNN.network, RNN.learnable, distribution=Distribution(labels="normal"))
-    refuses(r"`by` \('error'\): the labels are arbitrary", mp.profile, problem, by="error")
+    refuses(r"`by` \('error'\): the labels are not", mp.profile, problem, by="error")
 
 
 def test_the_command_prints_json(tmp_path):
