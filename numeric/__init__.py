@@ -17,6 +17,7 @@ float_simplex   A guess in doubles of the final basis of a linear program, which
 instances       Random instances: fixed weights, teacher and samples of one trial
 kernels         Compiled functions, cached under a key of all their sources
 levenberg_marquardt  Damped Gauss–Newton for a batch of real starts
+noise           The predicted error of recordings under noise; the fewest for a required error
 sign_symmetries  Sign symmetries of recurrent nets: instances whose solutions come in pairs
 solutions       Cost of each match: size, change, signs, residual after rounding, condition
 statistics/     Statistics of trials: intervals, confidence sequences, comparisons

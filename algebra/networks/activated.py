@@ -350,6 +350,10 @@ class ActivatedNetwork(Network):
     def modular_values(self, what: str, point: Point) -> list[Matrix]:
         return self._duals(point, self._read(what))
 
+    def nodes_of(self, what: str) -> list[int]:
+        """The nodes of the values of each of `readings`."""
+        return self._nodes(self._read(what))
+
     def _read(self, what: str) -> str:
         """The node that holds the labels, those of several steps in order of steps."""
         return TRACES if what == LABELS and self.reads_all else what

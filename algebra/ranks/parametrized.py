@@ -247,10 +247,7 @@ class Parametrized(Network):
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
     ) -> np.ndarray:
         """By the chain rule; the point's matrices are the updated ones, and U and V are its own."""
-        moves: dict[Cell, dict[Cell, Any]] = {}
-        for name, update in self.updates:
-            if any(self.parameters_of.get(cell[0], ("",))[0] == name for cell in cells):
-                moves |= self._moves(name, update, weights)
+        moves = self.moves_in(weights, cells)
         if not moves:
             return self.base.ball_columns(weights, X, number, cells)
         steps = [moves.get(cell, {cell: 1}) for cell in cells]
@@ -262,13 +259,30 @@ class Parametrized(Network):
                 mixed[place[cell], k] = times
         return ball_product(self.base.ball_columns(weights, X, number, moving), mixed)
 
+    def moves_in(
+        self, weights: Mapping[str, np.ndarray], cells: Sequence[Cell]
+    ) -> dict[Cell, dict[Cell, Any]]:
+        """For each parameter of an update among some cells the derivatives of the matrix's cells.
+
+        `weights` are the updated matrices, and the U and V of low ranks.
+        """
+        moves: dict[Cell, dict[Cell, Any]] = {}
+        for name, update in self.updates:
+            if any(self.parameters_of.get(cell[0], ("",))[0] == name for cell in cells):
+                moves |= self._moves(name, update, weights)
+        return moves
+
     def _moves(
         self, name: str, update: Update, weights: Mapping[str, np.ndarray]
     ) -> dict[Cell, dict[Cell, Any]]:
         """Derivatives of the cells of a matrix by each parameter of its update, over any ring."""
         arrays = update.arrays(self.base.shapes[name])
-        values = {a: weights[f"{a}_{name}"].reshape(own) for a, own in arrays.items()}
-        parameters = [(f"{a}_{name}", k, 0) for a in arrays for k in range(values[a].size)]
+        values = {
+            a: weights[f"{a}_{name}"].reshape(arrays[a]) for a in update.drawn(weights[name].shape)
+        }
+        parameters = [
+            (f"{a}_{name}", k, 0) for a, own in arrays.items() for k in range(own[0] * own[1])
+        ]
         found: dict[Cell, dict[Cell, Any]] = {}
         for motion in update.motions(weights[name], values):
             for places in motion.places:

@@ -9,6 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.certificates.maker import file_text
+from algebra.errors import InputError
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic
 from matchprob.verbs import parameters as common
@@ -43,7 +44,7 @@ def _marks(option: str) -> LineOption:
 
 
 def _unfinished(found: Recording, _: Arguments) -> str:
-    if found.is_optimal:
+    if not found.is_stopped:
         return ""
     return (
         f"{'interrupted' if found.interrupted else 'out of time'}; the result above costs "
@@ -100,6 +101,8 @@ def record(
             },
         ),
     ] = None,
+    noise: float | None = None,
+    below: float | None = None,
     seconds: Annotated[float, LineOption(least=0)] = 60.0,
     timeout: common.Timeout = math.inf,
     first: Annotated[Callable[[FirstChoice], object] | None, Callback(passed=_print_first)] = None,
@@ -133,6 +136,12 @@ def record(
     caps : mapping, optional
         Largest number of elements of each population ("matrix"); of entries also of each output
         ("row") and of each sample ("column").
+    noise : float, optional
+        Standard deviation of the noise of recorded numbers: predicts that of the target, and gives
+        the singular values, at the circuit's own parameters (instance 0 of the seed).
+    below : float, optional
+        With noise: the fewest elements (a greedy choice, with a lower bound) for which the
+        predicted deviation of the target is below this.
     seconds : float, optional
         Seconds for a greedy choice, which always has two, and a search; 0 for the choice alone.
         The result contains the bound that was reached. Without a `timeout` the computation of ranks
@@ -160,7 +169,17 @@ def record(
 
     problem = as_generic(question, "record")
     positive_seconds(seconds, "seconds", zero=True)
+    if below is not None and noise is None:
+        raise InputError("`below` is a predicted deviation: give the `noise` of recorded numbers")
     with limited(positive_seconds(timeout, "timeout")):
+        if noise is not None:
+            from numeric.noise import noisy_recording
+
+            return noisy_recording(
+                problem, what or ("units" if target else "outputs"), noise, below, costs=costs,
+                must=must, forbidden=forbidden, caps=caps, target=target, seconds=seconds,
+                relaxation=relaxation, first=first, seed=seed,
+            )  # fmt: skip
         return record_problem(
             problem, what or ("units" if target else "outputs"), costs=costs, must=must,
             forbidden=forbidden, caps=caps, target=target,

@@ -122,6 +122,11 @@ class Recording(Result):
         return self.cost == self.bound
 
     @property
+    def is_stopped(self) -> bool:
+        """Whether the search was stopped before its end."""
+        return not self.is_optimal
+
+    @property
     def learnable(self) -> int:
         """r, the number of learnable weights."""
         return self.question.allocation.size

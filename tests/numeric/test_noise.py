@@ -1,0 +1,177 @@
+"""Predicted errors of recordings under noise, compared with direct simulations in NumPy."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+
+from algebra.errors import Unfinished
+from algebra.networks.recurrent import LinearRNN
+from algebra.networks.rnn import RNN
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.problem import Problem
+from algebra.questions.record.question import recording_question
+from numeric.instances import draw_instance
+from numeric.noise import fewest, noisy_recording, sensitivity
+from tests.refusals import refuses
+
+T, B, M = 4, 2, 3
+
+
+def circuit(n=4, seed=0, scale="1"):
+    """A sparse circuit with biases, of which about half of the synapses and the biases learn."""
+    rng = np.random.default_rng(seed)
+    support = (rng.random((n, n)) < 0.7).astype(int)
+    support[0, 1] = 1
+    learns = support * (rng.random((n, n)) < 0.6)
+    learns[0, 1] = 1
+    network = RNN(n=n, T=T, b=B, d=1, m=M, activation="tanh", biases=True, leak="1/2")
+    learnable = {"W": learns, "c": np.ones((n, 1), int)}
+    laws = Distribution(scale={"W": scale, "c": scale})
+    return Problem(network, learnable, {"W": support}, laws)
+
+
+def states_of(problem, instance, values):
+    """All states h_1, …, h_T as (…, unit, step, sample), for values of the learnable weights."""
+    values = np.asarray(values)
+    weights = {
+        name: np.broadcast_to(w, (*values.shape[:-1], *w.shape)).astype(values.dtype)
+        for name, w in instance.weights.items()
+    }
+    for k, (name, i, j) in enumerate(problem.allocation.cells):
+        weights[name][..., i, j] = values[..., k]
+    h, found = 0, []
+    for t in range(T):
+        x = weights["B"] @ instance.X[t * B : (t + 1) * B]
+        h = 0.5 * h + 0.5 * np.tanh(weights["W"] @ (h + x) + weights["c"])
+        found.append(h)
+    return np.stack(found, axis=-2)
+
+
+def complex_steps(problem, instance, values):
+    """The Jacobian of all states, rows ordered by unit, by complex steps."""
+    moved = np.asarray(values, complex) + 1e-30j * np.eye(len(values))
+    states = states_of(problem, instance, moved).imag / 1e-30
+    return np.moveaxis(states.reshape(len(values), -1), 0, 1)
+
+
+def own_values(problem, instance):
+    """The instance's values of the learnable weights."""
+    return np.array([instance.weights[name][i, j] for name, i, j in problem.allocation.cells])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_singular_values_are_those_of_complex_steps(seed):
+    """Singular values equal those of a Jacobian by complex steps, within the printed bound."""
+    problem = circuit(seed=seed)
+    found = noisy_recording(problem, "units", 0.1, None, target="units")
+    instance = draw_instance(problem, 0, 0)
+    J = complex_steps(problem, instance, own_values(problem, instance)).reshape(4, T * M, -1)
+    chosen = [element.unit for element in found.recorded]
+    values = np.linalg.svd(J[chosen].reshape(-1, J.shape[-1]), compute_uv=False)
+    assert found.singular_value_error < 1e-11
+    gap = np.abs(values - np.array(found.singular_values)).max()
+    assert gap <= found.singular_value_error + 1e-13
+
+
+def test_gains_move_the_weights_that_exist():
+    """With gains of columns the derivatives equal complex steps of the gains."""
+    problem = circuit(seed=5)
+    gains = Problem(problem.network, {"W": {"gain": "columns"}}, problem.support)
+    found = sensitivity(recording_question(gains, "units", target="units"))
+    instance = draw_instance(Problem(problem.network, {}, problem.support), 0, 0)
+    weights = {name: w.astype(complex) for name, w in instance.weights.items()}
+    for k in range(4):
+        moved = weights["W"].copy()
+        moved[:, k] *= 1 + 1e-30j
+        h, states = 0, []
+        for t in range(T):
+            x = weights["B"] @ instance.X[t * B : (t + 1) * B]
+            h = 0.5 * h + 0.5 * np.tanh(moved @ (h + x) + weights["c"])
+            states.append(h.imag / 1e-30)
+        # Numbers step by step, each unit with all samples.
+        assert np.allclose(found.rows[:, k], np.ravel(states), rtol=1e-12, atol=1e-14)
+    assert (found.prior == 1).all()
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_predicted_deviations_are_those_of_noisy_fits(seed):
+    """Each unit's predicted deviation is within 10 % of that of 2,000 fits to noisy recordings."""
+    problem, sigma, count = circuit(seed=seed, scale="1/10"), 0.02, 2000
+    found = noisy_recording(problem, "units", sigma, None, target="units", forbidden=["unit 3"])
+    instance, question = draw_instance(problem, 0, 0), found.question
+    truth = own_values(problem, instance)
+    prior = sensitivity(question, 0).prior
+    chosen = [element.unit for element in found.recorded]
+    rng = np.random.default_rng(seed)
+
+    def recorded(values):
+        return states_of(problem, instance, values)[..., chosen, :, :].reshape(
+            *values.shape[:-1], -1
+        )
+
+    starts = truth + prior * rng.standard_normal((count, len(truth)))
+    data = recorded(truth)
+    data = data + sigma * rng.standard_normal((count, data.size))
+    values = starts
+    for _ in range(6):
+        moved = values[:, None].astype(complex) + 1e-30j * np.eye(len(truth))
+        J = np.swapaxes(recorded(moved).imag / 1e-30, 1, 2)
+        left = np.swapaxes(J, 1, 2) @ J / sigma**2 + np.diag(prior**-2)
+        right = np.einsum("kij,ki->kj", J, data - recorded(values)) / sigma**2
+        right += (starts - values) / prior**2
+        values = values + np.linalg.solve(left, right[..., None])[..., 0]
+    errors = states_of(problem, instance, values) - states_of(problem, instance, truth)
+    simulated = np.sqrt((errors**2).mean(axis=(0, 2, 3)))
+    assert np.allclose(found.deviation, simulated, rtol=0.1)
+
+
+def test_the_lower_bound_is_below_the_fewest_units_and_these_below_the_greedy_choice():
+    """Bound ≤ least over all subsets ≤ greedy on small circuits; the choice meets the error."""
+    tight = 0
+    for seed in range(8):
+        problem = circuit(n=5, seed=seed)
+        question = recording_question(problem, "units", target="units")
+        found = sensitivity(question)
+        everything = list(question.allowed)
+
+        def error(chosen, found=found):
+            C = np.linalg.inv(found.information(chosen, 0.2))
+            return np.sqrt(np.trace(found.target @ C @ found.target.T) / len(found.target))
+
+        for share in (1.1, 1.5, 2.5):
+            below = share * error(everything)
+            choice = fewest(found, everything, [], 0.2, below)
+            least = next(
+                size
+                for size in range(6)
+                if any(error(chosen) < below for chosen in combinations(everything, size))
+            )
+            assert choice.least <= least <= len(choice.chosen)
+            assert error(choice.chosen) < below
+            tight += choice.least == least
+        assert fewest(found, everything, [], 0.2, 0.9 * error(everything)) is None
+    assert tight >= 2
+
+
+def test_a_choice_for_an_error_says_that_it_is_no_proof():
+    """A choice for a required error is never optimal, and has no proof file."""
+    found = noisy_recording(circuit(), "units", 0.1, 0.5, target="outputs")
+    assert not found.is_optimal
+    assert found.total < 0.5
+    assert "not a proof" in str(found.document())
+    refuses("proof", found.proof_file)
+
+
+def test_wrong_noise_is_refused():
+    """Noise and errors that are not above 0, no target and other kinds are named in one line."""
+    for sigma in (0, -1.0, float("nan"), float("inf")):
+        refuses("noise", noisy_recording, circuit(), "units", sigma, None, target="units")
+    refuses("below", noisy_recording, circuit(), "units", 0.1, 0, target="units")
+    refuses("target", noisy_recording, circuit(), "units", 0.1, None)
+    refuses("costs", noisy_recording, circuit(), "units", 0.1, 0.1, target="units",
+            costs={"unit 1": 2})  # fmt: skip
+    linear = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 1]]})
+    refuses("rnn and ffn", noisy_recording, linear, "units", 0.1, None, target="outputs")
+    with pytest.raises(Unfinished, match="below"):
+        noisy_recording(circuit(), "units", 0.1, 1e-9, target="units")
