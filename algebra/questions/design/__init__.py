@@ -5,6 +5,7 @@ demand      The demand on a design: which weights may and must learn, costs, cap
 result      A design, its value, and the bound that is proved
 cheapest    Goals "cheapest" and "rank", the largest within a cost budget: matroid intersection, or
             branch and bound
+ties        How many designs are as cheap: weights in every one of them, and in none
 spread      Goal "spread": the least cap that a design can keep
 neurons     Goal "neurons": branch and bound over rows (or columns), with a bound that respects caps
 maximal     Goal "maximal": root counts in order of cost

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -13,7 +13,7 @@ from algebra.certificates.maker import file_text
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.questions.design.goals import goals_text
-from algebra.results import Result
+from algebra.results import Result, named
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.designs.goals import COUNTED, GOALS, RaceOptions, chosen_goal
 from matchprob.api.question import network_of
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from algebra.problems.problem import Problem
     from algebra.questions.design.demand import Demand
     from algebra.questions.design.result import Design
+    from algebra.questions.design.ties import Ties
 
 
 @dataclass(frozen=True, repr=False)
@@ -76,6 +77,13 @@ class DesignResult(Result):
         """Whether value and bound are equal."""
         return self.design.is_optimal
 
+    @cached_property
+    def ties(self) -> Ties | None:
+        """The other designs of the same cost, for goal "cheapest" without caps."""
+        from algebra.questions.design.ties import ties_of
+
+        return ties_of(self.demand, self.design)
+
     @property
     def network_rank(self) -> int:
         """Number of independent equations: designs of this rank are not minimal."""
@@ -102,7 +110,11 @@ class DesignResult(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob design``; `weights` are the chosen ones by name."""
-        return {**self.design.to_dict(), "weights": self.columns()["weight"]}
+        data = {**self.design.to_dict(), "weights": self.columns()["weight"]}
+        if self.ties is not None:
+            data |= named(self.ties, "in_every", "in_none")
+            data["designs_at_least"] = str(self.ties.at_least)
+        return data
 
     def edges(self) -> str:
         """The chosen weights as an edge list: pre, post, cost (CSV)."""

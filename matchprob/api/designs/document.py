@@ -13,11 +13,14 @@ from algebra.ranks.parametrized import by_parameters
 from matchprob.api.designs.probable import ProbableDesign
 
 if TYPE_CHECKING:
+    from algebra.questions.design.ties import Ties
     from matchprob.api.designs.design import DesignResult
     from matchprob.api.designs.repair import RepairResult
 
 # Designs of a race, and reasons of a verdict, that are listed.
 _MOST_RACED, _MOST_REASONS = 12, 3
+# Larger numbers of designs are printed as powers of 10; so many weights are listed.
+_MANY, _FEW = 100_000, 8
 
 
 def design_document(found: DesignResult) -> Document:
@@ -71,6 +74,8 @@ def _why(found: DesignResult, what: str) -> Explanation:
             f"No allocation is better: none that satisfies the caps has {what} below {made.bound} "
             f"({made.proof}); that is wrong with probability at most {float_text(made.error)}."
         )
+        if found.ties is not None:
+            known.append(_ties_text(found.ties, made.allocation.size))
     elif not made.is_optimal:
         open_.append(
             f"whether it is the best: {what} {made.value} was found, and values below {made.bound} "
@@ -95,6 +100,32 @@ def _why(found: DesignResult, what: str) -> Explanation:
             purpose = "a design with MP = 1, with the same options"
             steps.append(step("design", purpose, goal="maximal"))
     return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
+
+
+def _ties_text(ties: Ties, size: int) -> str:
+    """That a cheapest design is one of many, and what they have in common."""
+    if ties.at_least == 1:
+        return "It is the only one of this cost."
+    number = (
+        f"at least {ties.at_least:,}" if ties.at_least < _MANY
+        else f"more than 10^{len(str(ties.at_least)) - 1}"
+    )  # fmt: skip
+    text = f"It is one of many: {number} designs cost as much. "
+    text += (
+        f"Of its {size} weights {len(ties.in_every)} are in every one of them"
+        if ties.in_every
+        else "No weight is in every one of them"
+    )
+    if 0 < len(ties.in_every) <= _FEW:
+        text += f" ({cells_text(ties.in_every)})"
+    text += (
+        f", and {len(ties.in_none)} of the others in none"
+        if ties.in_none
+        else ", and each of the others is in some"
+    )
+    if 0 < len(ties.in_none) <= _FEW:
+        text += f" ({cells_text(ties.in_none)})"
+    return text + "; goal spread chooses one that is spread over rows or columns."
 
 
 def _certify_written(purpose: str) -> Step:
