@@ -132,7 +132,7 @@ def _command(name: str, call: Callable[..., Any], depth: int) -> str:
             names += f" *{_cell(info.metavar or _type(annotation))}*"
         default = (
             ""
-            if value in (None, False, "") or value is parameter.empty
+            if value is None or value is False or value == "" or value is parameter.empty
             else f"`{_cell(value)}`"
         )
         rows.append(f"| {names} | {_help(info.help)} | {default} |")
