@@ -107,7 +107,9 @@ class InputsForm:
         D = p[chain.d_at : chain.d_at + d * n].reshape(d, n)
         Y = p[chain.y_at : chain.y_at + d * chain.samples].reshape(d, -1)
         U, sizes, VH = np.linalg.svd(D[:, self.learning])
-        inverse = (VH[:d].conj().T / sizes) @ U.conj().T
+        # Without full rank D_R has no right inverse, and the instance no coordinates of this form.
+        inverses = np.divide(1.0, sizes, out=np.full(sizes.shape, np.nan), where=sizes > 0)
+        inverse = (VH[:d].conj().T * inverses) @ U.conj().T
         return self.closed_loop(W, B, D, Y, inverse, VH[d:].conj().T)
 
     def closed_loop(

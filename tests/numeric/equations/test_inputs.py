@@ -172,3 +172,11 @@ def test_lines_of_labels_exist_for_every_width():
         assert np.abs(form.weights_of(second, x) - other).max() < 1e-12
     eyes = {"D": np.array([[1, 1, 1, 0], [1, 1, 1, 1]])}
     assert inputs_form(make_chain(case, eyes), labels_only=True) is None
+
+
+def test_a_singular_decoder_gives_no_numbers():
+    """Without a right inverse of D_R the parameters are no numbers, and nothing is divided by 0."""
+    system = make_chain(CASES[0])
+    parameters = np.random.default_rng(0).normal(size=system.size).astype(complex)
+    parameters[system.d_at : system.d_at + NET.d * NET.n] = 0
+    assert not np.isfinite(inputs_form(system).reduce(parameters).vector).all()
