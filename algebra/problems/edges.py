@@ -46,6 +46,7 @@ from algebra.problems.headers import (
     types_of,
 )
 from algebra.problems.names import Names
+from algebra.time_limits import checked
 
 # Edges with units that have no name in the problem are refused or left out.
 REFUSE, SKIP = "refuse", "skip"
@@ -362,7 +363,7 @@ def edges_of_lines(
     """
     column = next((name for name in VALUES if name in at), "")
     given = []
-    for place, line in lines:
+    for place, line in checked(lines):
         if len(line) != width and (len(line) < width or any(line[width:])):
             raise InputError(f"{place} has {len(line)} entries, the header {width}")
         fields = {name: line[k] for name, k in at.items()}
@@ -372,7 +373,7 @@ def edges_of_lines(
         given.append((place, fields))
     types = types_of({fields.get("type", "") for _, fields in given})
     edges = []
-    for place, fields in given:
+    for place, fields in checked(given):
         word = fields.get("type", "").lower()
         ends = fields["post"], fields["pre"]
         edge = Edge(

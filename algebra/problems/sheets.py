@@ -29,6 +29,7 @@ from typing import Any
 from algebra.errors import InputError, one_line, shown
 from algebra.files.opening import read_bytes
 from algebra.installing import missing
+from algebra.time_limits import checked
 
 # Bytes of a file of text, after decompression, and of the parts of a workbook.
 MOST_BYTES = 2**26
@@ -258,12 +259,12 @@ def _mark(
 def _cells(lines: Sequence[tuple[int, str]], mark: str) -> tuple[list[list[str]], list[str]]:
     """The cells of numbered lines, and the place of each row."""
     if mark == " ":
-        rows = [[word.strip('"') for word in _WORDS.findall(line)] for _, line in lines]
+        rows = [[word.strip('"') for word in _WORDS.findall(line)] for _, line in checked(lines)]
         return rows, [f"row {k}" for k, _ in lines]
     rows, places = [], []
     reader = csv.reader((line + "\n" for _, line in lines), delimiter=mark, skipinitialspace=True)
     try:
-        for row in reader:
+        for row in checked(reader):
             cells = [cell.strip() for cell in row]
             if any(cells):
                 rows.append(cells)
