@@ -564,9 +564,11 @@ def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: s
     ------
     InputError
     """
-    if isinstance(rows, Rows) and rows.has_words and rows.header:
-        raise InputError(rows.header)
     lengths = sorted({len(row) for row in rows})
+    # A table of the matrix's shape is meant as that matrix; a word in it is no number.
+    is_matrix = (len(rows), *lengths) == shape
+    if isinstance(rows, Rows) and rows.has_words and rows.header and not is_matrix:
+        raise InputError(rows.header)
     if len(lengths) != 1:
         raise InputError(f"its rows have different lengths: {shown(lengths)}")
     if (len(rows), lengths[0]) != shape:

@@ -117,7 +117,7 @@ def test_proof_files_of_designs(net, printed):
 def test_bad_tables(net, complaint):
     """Tables of a wrong shape, with wrong entries, without a matrix, or missing are refused."""
     bad = net.parent / "bad.csv"
-    bad.write_text("1,x\n")
+    bad.write_text("1,2\n")
     assert "1×2, but W is 4×4" in complaint("design", net, "--costs", f"W={bad}")
     bad.write_text("1,x,1,1\n" + "1,1,1,1\n" * 3)
     assert "'x' is no number" in complaint("design", net, "--costs", f"W={bad}")
