@@ -105,6 +105,8 @@ _REMARKS_2 = """\
 * Allocations that the caps of Theorem 3.4 allow may still be minimal (a deficient rank that no
   row or column count shows); such draws are certified unmatched here and lower the curve, where a
   solver only reports that it found nothing.
+* The paper assumes Td ≤ n (section 3), and these nets do not have it: Td = 2n in Figure 2a, and
+  n²/8 > n in Figure 2b for n = 12 and 16. A column then holds at most n weights, not Td.
 * A matched trial has a certified real solution, found among some of its complex ones; only where
   none is found are all counted. Where their number takes longer than 20 s such a trial is
   undetermined. Triangles are certified lower bounds: trials with a certain solution.
@@ -113,7 +115,7 @@ _REMARKS_2 = """\
 
 @register_figure(
     "fig2a", "First paper, Figure 2a: linear RNN, d = 4, T = m = n/2, b = 1", 50,
-    FigureLayout((_panel(_TITLE_2A),)),
+    FigureLayout((_panel(_TITLE_2A),)), curves=("n = 8", "n = 12", "n = 16"),
 )  # fmt: skip
 def fig2a(run: Run) -> Numbers:
     """MP against the share of rows used, for n = 8, 12, 16."""
@@ -123,7 +125,7 @@ def fig2a(run: Run) -> Numbers:
 
 @register_figure(
     "fig2b", "First paper, Figure 2b: linear RNN, d = n/4, T = m = n/2, b = 1", 50,
-    FigureLayout((_panel(_TITLE_2B),)),
+    FigureLayout((_panel(_TITLE_2B),)), curves=("n = 8", "n = 12", "n = 16"),
 )  # fmt: skip
 def fig2b(run: Run) -> Numbers:
     """The same with d = n/4, for n = 8, 12, 16."""
@@ -166,6 +168,7 @@ _REMARKS_3A = """\
 @register_figure(
     "fig3a", "First paper, Figure 3a: three linear layers, 8 weights a layer", 50,
     FigureLayout((_panel(_TITLE_3A, "rows used (columns in the first layer)"),)),
+    curves=("n = 6", "n = 8", "n = 10"),
 )  # fmt: skip
 def fig3a(run: Run) -> Numbers:
     """MP against the rows (columns in the first layer) used, for n = 6, 8, 10."""

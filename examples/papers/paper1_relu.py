@@ -175,6 +175,7 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
     "First paper, Figure 3b: shallow ReLU, q = 6, d = 4, m = 6",
     200,
     FigureLayout((_draw,)),
+    curves=tuple(f"n = {n}" for n in _SIZES),
 )
 def fig3b(run: Run) -> Numbers:
     """MP against the rows used, for n = 8, 10, 12; each trial decided."""
@@ -182,7 +183,7 @@ def fig3b(run: Run) -> Numbers:
     measured = measure(replace(run, baseline=0), curves)
     claims: dict[str, dict[str, list[Measured]]] = {}
     if run.baseline:
-        short = replace(run, trials=min(run.baseline, run.trials), baseline=0)
+        short = replace(run, trials=min(run.baseline, run.trials), baseline=0, curve_trials={})
         # The paper's curve for the smallest net is enough to judge its criterion.
         first = f"n = {_SIZES[0]}"
         for method in _CRITERIA:

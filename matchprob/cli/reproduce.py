@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -33,7 +34,7 @@ class Suffix(StrEnum):
 
 def reproduce(
     name: Annotated[str | None, LineArgument()] = None,
-    trials: Annotated[int | None, LineOption(least=1)] = None,
+    trials: Annotated[Sequence[str] | None, LineOption(metavar="[CURVE:]N")] = None,
     points: Annotated[int | None, LineOption(least=1)] = None,
     out: Annotated[Path, LineOption(metavar="DIR")] = Path("figures"),
     store: Annotated[Path | None, LineOption(metavar="FILE")] = None,
@@ -54,8 +55,9 @@ def reproduce(
     ----------
     name : str, optional
         Name of the figure; without it figures are listed.
-    trials : int, optional
-        Number of trials for each point; by default as many as take a few minutes.
+    trials : sequence of str, optional
+        Number of trials for each point, or n=16:1000 for those of one curve; repeatable.  By
+        default as many as take a few minutes.
     points : int, optional
         Largest number of points on each curve; all by default.
     out : Path, optional
@@ -91,6 +93,7 @@ def reproduce(
             f"--from {kept} draws what was computed before: it does not go with --trials, "
             "--points, --store, --baseline, --data"
         )
+    every, single = figure.trials_of(trials or ())
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
@@ -107,7 +110,8 @@ def reproduce(
             print_json({"figure": name, "seed": seed, "points": tables[""]})
     else:
         run = Run(
-            trials=trials or figure.trials,
+            trials=every,
+            curve_trials=single,
             seed=seed,
             store=store or out / f"{name}.sqlite",
             workers=workers,
@@ -120,8 +124,8 @@ def reproduce(
         tables, finished = numbers.tables, numbers.finished
         if as_json:
             print_json(
-                {"figure": name, "trials": run.trials, "seed": seed, "finished": finished,
-                 "points": tables[""]}
+                {"figure": name, "trials": run.trials, "curve_trials": single, "seed": seed,
+                 "finished": finished, "points": tables[""]}
             )  # fmt: skip
         else:
             put(numbers.text + "\n")

@@ -26,6 +26,7 @@ from typing import TypeVar
 from algebra.errors import InputError
 from matchprob.figures.curves import FigureLayout
 from matchprob.figures.tables import Rows, Tables, read_table
+from numeric.studies.study import MOST_TRIALS
 
 Item = TypeVar("Item")
 
@@ -50,6 +51,8 @@ class Run:
         Folder of the user's own data, for figures on structured data.
     points : int or None
         Largest number of points on each curve; None for all.
+    curve_trials : mapping of str to int
+        Numbers of trials for each point of single curves, by the curve's name.
     """
 
     trials: int
@@ -60,6 +63,7 @@ class Run:
     say: Callable[[str], None]
     data: Path | None = None
     points: int | None = None
+    curve_trials: Mapping[str, int] = field(default_factory=dict)
 
     def some(self, points: Sequence[Item]) -> list[Item]:
         """The points of a curve to compute: the first, the last, and others at even distances.
@@ -121,6 +125,8 @@ class Figure:
         Each drawn from the tables; files are NAME, and NAME-MORE for those that have a name.
     tables : tuple of str
         Names of further tables: NAME-MORE.csv beside NAME.csv.
+    curves : tuple of str
+        Names of curves that may have numbers of trials of their own.
     """
 
     name: str
@@ -129,6 +135,39 @@ class Figure:
     trials: int
     pictures: tuple[FigureLayout, ...]
     tables: tuple[str, ...] = ()
+    curves: tuple[str, ...] = ()
+
+    def trials_of(self, given: Sequence[str]) -> tuple[int, dict[str, int]]:
+        """Numbers of trials from words such as "40" and "n=16:1000": of all, and of single curves.
+
+        Parameters
+        ----------
+        given : sequence of str
+            Each may hold several, separated by commas; blanks in a name do not matter.
+
+        Raises
+        ------
+        InputError
+            If one is no number of trials, or names no curve of this figure.
+        """
+        every, single = self.trials, dict[str, int]()
+        known = {"".join(name.split()): name for name in self.curves}
+        for word in (part for text in given for part in text.split(",")):
+            name, colon, number = word.rpartition(":")
+            short = "".join(name.split())
+            if not number.strip().isdecimal() or not 1 <= int(number) <= MOST_TRIALS:
+                raise InputError(
+                    f"`trials` ({word!r}) must be a number of trials from 1 to {MOST_TRIALS}, such "
+                    "as 300, or that of one curve, such as n=16:1000"
+                )
+            if colon and short not in known:
+                has = f"its curves are {', '.join(known)}" if known else "it has no such curves"
+                raise InputError(f"`trials` ({word!r}) names no curve of {self.name}: {has}")
+            if colon:
+                single[known[short]] = int(number)
+            else:
+                every = int(number)
+        return every, single
 
     def file(self, folder: Path, part: str, suffix: str) -> Path:
         """The file of a picture or table of that name."""
@@ -149,7 +188,12 @@ FIGURES: dict[str, Figure] = {}
 
 
 def register_figure(
-    name: str, title: str, trials: int, *pictures: FigureLayout, tables: tuple[str, ...] = ()
+    name: str,
+    title: str,
+    trials: int,
+    *pictures: FigureLayout,
+    tables: tuple[str, ...] = (),
+    curves: tuple[str, ...] = (),
 ) -> Callable[[Callable[[Run], Numbers]], Callable[[Run], Numbers]]:
     """Decorator: the function computes the numbers of the figure of that name.
 
@@ -160,10 +204,12 @@ def register_figure(
     *pictures : FigureLayout
     tables : tuple of str, optional
         Names of tables besides the first.
+    curves : tuple of str, optional
+        Names of curves that may have numbers of trials of their own.
     """
 
     def add(compute: Callable[[Run], Numbers]) -> Callable[[Run], Numbers]:
-        FIGURES[name] = Figure(name, title, compute, trials, pictures, tables)
+        FIGURES[name] = Figure(name, title, compute, trials, pictures, tables, curves)
         return compute
 
     return add

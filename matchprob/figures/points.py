@@ -41,8 +41,10 @@ class CurvePoint:
     judged: bool = True
     share: float = 1.0
 
-    def trials(self, run: Run) -> int:
-        """The number of trials for this point."""
+    def trials(self, run: Run, curve: str = "") -> int:
+        """The number of trials for this point, which is on the curve of this name."""
+        if curve in run.curve_trials:
+            return run.curve_trials[curve]
         return max(1, round(self.share * run.trials))
 
 
@@ -126,7 +128,7 @@ def measure(run: Run, curves: Mapping[str, Sequence[CurvePoint]]) -> dict[str, l
     with shared(run.store, run.workers) as (store, workers):
         for name, points in curves.items():
             for point in points:
-                trials = point.trials(run)
+                trials = point.trials(run, name)
                 found = _estimate(run, store, workers, point, name, trials, point.engine)
                 baseline = None
                 if run.baseline and point.judged and found.trials:
@@ -181,5 +183,7 @@ def increases(measured: Sequence[Measured]) -> str:
 
 def is_finished(run: Run, curves: Mapping[str, Sequence[Measured]], wanted: int) -> bool:
     """Whether all points have all their trials."""
-    done = [m for measured in curves.values() for m in measured]
-    return len(done) == wanted and all(m.estimate.trials == m.point.trials(run) for m in done)
+    done = [(m, name) for name, measured in curves.items() for m in measured]
+    return len(done) == wanted and all(
+        m.estimate.trials == m.point.trials(run, name) for m, name in done
+    )

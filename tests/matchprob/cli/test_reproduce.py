@@ -1,5 +1,6 @@
 """The papers' figures, reproduced with few trials."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
@@ -56,6 +57,28 @@ def test_the_warm_up_example(tmp_path, answer):
     assert sum(p["certified_minimal"] == 2 for p in points) == 6
 
 
+def test_curves_have_numbers_of_trials_of_their_own(tmp_path, answer):
+    """The share of a larger net gives way to the number given for its curve, exactly."""
+    line = ("--points", 1, "--trials", 4, "--trials", "n=12:3", "--trials", "n = 16:2")
+    found = answer("reproduce", "fig2b", *line, "--out", tmp_path)
+    assert {row["curve"]: row["trials"] for row in found["points"]} == {
+        "n = 8": 4, "n = 12": 3, "n = 16": 2,
+    }  # fmt: skip
+    assert found["finished"]
+    assert found["curve_trials"] == {"n = 12": 3, "n = 16": 2}
+
+
+def test_numbers_of_trials_are_read_and_refused():
+    """Words that are no numbers, and curves that a figure does not have, are named."""
+    figure = find_figure("fig2a")
+    assert figure.trials_of(()) == (figure.trials, {})
+    assert figure.trials_of(["40,n=16:1000", "n=8:5"]) == (40, {"n = 16": 1000, "n = 8": 5})
+    for word in ("0", "x", "n=16:", "n=16:0", "n=16:1e3", "-3", "2000000"):
+        refuses("`trials`", figure.trials_of, [word])
+    refuses("names no curve", figure.trials_of, ["n=7:3"])
+    refuses("no such curves", find_figure("b11").trials_of, ["row 0:3"])
+
+
 def test_points_are_those_of_the_paper():
     """Caps and sizes are those of Appendix E."""
     points = _lrnn_points(8, 4)
@@ -68,6 +91,9 @@ def test_points_are_those_of_the_paper():
     run = Run(40, 0, Path("s.sqlite"), 1, 0, print)
     assert [_lrnn_points(n, 4)[0].trials(run) for n in (8, 12, 16)] == [40, 10, 1]
     assert CurvePoint(0, points[0].problem, share=0.001).trials(run) == 1
+    own = replace(run, curve_trials={"n = 16": 1000})
+    assert CurvePoint(0, points[0].problem, share=0.04).trials(own, "n = 16") == 1000
+    assert CurvePoint(0, points[0].problem, share=0.04).trials(own, "n = 12") == 2
     for point in _layer_points(8):
         assert point.engine == "homotopy"
         assert all(c.budget == 8 for c in point.problem.learnable.values())
