@@ -110,7 +110,7 @@ def _why(found: Estimate) -> Explanation:
             f"{found.by_trace_test} of the unmatched trials depend on a root count by a trace test "
             "(numerical, not a proof)."
         )
-    known += near
+    known += [*near, *_functions(found)]
     if not found.undetermined and found.trials in (found.matched, found.unmatched):
         side = "1" if found.matched else "0"
         known.append(f"That all trials have the same outcome does not show that MP = {side}.")
@@ -163,7 +163,19 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
     steps = [step("certify", "the evidence, for verify", out="cert.json")]
     if not found.certified:
         steps.append(step("repair", "the fewest moves that make MP > 0"))
-    return Explanation((text, *near), steps=tuple(steps))
+    return Explanation((text, *near, *_functions(found)), steps=tuple(steps))
+
+
+def _functions(found: Estimate) -> list[str]:
+    """Whether matches are the teacher's function, if there are any and it is known."""
+    if not found.matched or found.generalizes is None:
+        return []
+    if found.generalizes:
+        return ["Every match is the teacher's function: the samples determine it."]
+    return [
+        "No match is the teacher's function (with probability 1): it would also match on more "
+        "samples, for which these weights are too few."
+    ]
 
 
 def _fails(problem: Problem) -> str:

@@ -7,12 +7,17 @@ sides and are never dropped.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 from algebra.documents import Document
+from algebra.errors import InputError
 from algebra.problems.problem import Problem
+from algebra.ranks.generalization import matches_generalize
 from algebra.results import Result, named
+from algebra.time_limits import OutOfTime
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.statistics.approximate import ApproximateShare
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
@@ -177,6 +182,34 @@ class Estimate(Result):
         """Complete trials by number of real solutions."""
         return real_root_histogram(self.counts)
 
+    @cached_property
+    def generalizes(self) -> bool | None:
+        """Whether every match, or none, is the teacher's function; None if not known."""
+        # A rank may be too large, or its error without a bound: then nothing is said.
+        with suppress(InputError, OutOfTime):
+            return matches_generalize(self.problem)
+        return None
+
+    def teachers_function(self) -> dict[str, dict[str, Any]]:
+        """Trials in which some match, and in which every match, is the teacher's function.
+
+        A trial without a match is in neither.  Where single matches would have to be compared
+        (`matchprob profile --by error`), trials with a match are undetermined.
+        """
+        matched, unmatched = self.matched, self.unmatched
+        undetermined = self.undetermined
+        if self.generalizes is None:
+            matched, undetermined = 0, matched + undetermined
+        elif not self.generalizes:
+            matched, unmatched, undetermined = 0, self.trials, 0
+        ends = proportion_interval(
+            matched, unmatched, undetermined, confidence=self.confidence, method="clopper-pearson"
+        )
+        tally = {"matched": matched, "unmatched": unmatched, "undetermined": undetermined}
+        found = {**tally, "low": ends.low, "high": ends.high}
+        # What is known of some match is known of all.
+        return {"some": found, "every": dict(found)}
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob estimate``."""
         exact = self.interval()
@@ -194,6 +227,7 @@ class Estimate(Result):
             "seed": self.seed,
             "real_roots": {str(k): v for k, v in self.histogram.items()},
             "by_trace_test": self.by_trace_test,
+            "teachers_function": self.teachers_function(),
             **({} if self.approximate is None else {"approximate": self.approximate.to_dict()}),
         }
 
