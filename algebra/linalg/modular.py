@@ -81,6 +81,8 @@ _CHUNK = 1 << 15
 # Inner dimension, and multiplications, from which limbs are faster (measured).
 _SHORT = 24
 _FEW = 30_000
+# Entries of a factor above which products are formed in parts.
+_ENTRIES = 1 << 22
 # Rows and columns from which blocks are faster than FLINT, and columns of an update (measured).
 LARGE, _BLOCK_COLUMNS = 1200, 512
 # Rows and columns, and entries, below which independent columns are found by FLINT (measured).
@@ -168,6 +170,9 @@ _BYTES_AT_ONCE = 1 << 27
 
 def matmul(a: Residues, b: Residues, p: int) -> Residues:
     """Product of (stacks of) matrices of residues, modulo p."""
+    parts = _parts_of_product(a, b)
+    if parts is not None:
+        return _matmul_in_parts(a, b, p, *parts)
     inner, small = a.shape[-1], p <= SMALL
     limit = _INNER[small]
     few = inner <= _SHORT or a.size * b.shape[-1] < _FEW
@@ -201,6 +206,37 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
         total += part.astype(np.int64)
         total %= p
     return total
+
+
+def _parts_of_product(a: Residues, b: Residues) -> tuple[int, int] | None:
+    """Of a product of large factors: the axis of the result that is cut, and the length of parts.
+
+    Limbs and remainders of a part take little memory.
+    """
+    most = max(a.size, b.size)
+    if most <= _ENTRIES:
+        return None
+    if a.ndim == b.ndim > 2 and len(a) == len(b) > 1:
+        return 0, max(1, len(a) * _ENTRIES // most)
+    if a.size > _ENTRIES and a.shape[-2] > 1:
+        return -2, max(1, a.shape[-2] * _ENTRIES // a.size)
+    if b.size > _ENTRIES and b.shape[-1] > 1:
+        return -1, max(1, b.shape[-1] * _ENTRIES // b.size)
+    return None
+
+
+def _matmul_in_parts(a: Residues, b: Residues, p: int, axis: int, step: int) -> Residues:
+    stack = np.broadcast_shapes(a.shape[:-2], b.shape[:-2])
+    out = np.empty((*stack, a.shape[-2], b.shape[-1]), np.int64)
+    for start in range(0, out.shape[axis], step):
+        part = slice(start, start + step)
+        if axis == 0:
+            out[part] = matmul(a[part], b[part], p)
+        elif axis == -2:
+            out[..., part, :] = matmul(a[..., part, :], b, p)
+        else:
+            out[..., part] = matmul(a, b[..., part], p)
+    return out
 
 
 def _limbs(a: Residues, p: int) -> list[np.ndarray]:

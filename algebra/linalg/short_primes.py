@@ -20,6 +20,8 @@ import numpy as np
 
 # Bits of a short prime, and the largest inner dimension of a product.
 BITS, WIDTH = 23, 448
+# Entries handled at a time.
+_BLOCK = 1 << 15
 # The type of signed residues in large matrices.
 STORED = np.float32
 
@@ -27,8 +29,15 @@ STORED = np.float32
 def signed(values: np.ndarray, p: int, dtype: Any = STORED) -> np.ndarray:
     """Residues 0, …, p − 1 with their sign, as floating-point numbers."""
     out = np.empty(values.shape, dtype)
-    for k in range(len(values)):
-        np.copyto(out[k], np.where(values[k] > p >> 1, values[k] - p, values[k]), "unsafe")
+    if values.ndim > 2:
+        for k in range(len(values)):
+            out[k] = signed(values[k], p, dtype)
+        return out
+    # Few rows at a time, so that intermediate arrays stay in the processor's cache.
+    step = max(1, _BLOCK * len(values) // max(1, values.size))
+    for start in range(0, len(values), step):
+        part = values[start : start + step]
+        np.subtract(part, (part > p >> 1) * p, out=out[start : start + step], casting="unsafe")
     return out
 
 

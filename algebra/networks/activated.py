@@ -384,13 +384,14 @@ class ActivatedNetwork(Network):
             return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
         # The read-out multiplies the states of all steps, side by side, and a column of ones.
         read = {self.output, self.output_bias} & wanted
-        sweep, steps = Sweep(program, arithmetic, blocks, wanted - read, target), len(self.stages())
+        nodes, steps = self._nodes(STATES), len(self.stages())
+        sweep = Sweep(program, arithmetic, blocks, wanted - read, target, kept=nodes)
         found = {
             name: (self._by_steps(L), np.tile(R, (1, 1, steps)))
             for name, (L, R) in factors(sweep, wanted - read).items()
         }
         identity = np.eye(self.d, dtype=np.int64)[None]
-        states = [sweep.values[k] for k in self._nodes(STATES)]
+        states = [sweep.values[k] for k in nodes]
         for name, R in (
             (self.output, np.concatenate(states, axis=1)[None]),
             (self.output_bias, np.ones((1, 1, self.columns), np.int64)),

@@ -110,12 +110,12 @@ class ArrayArithmetic(ABC):
     def index(self, node: Node, where: Array, *parts: Array) -> Array:
         batch = max(part.shape[-1] for part in parts)
         if len(parts) == 1 and where.size and where.min() >= 0:
-            return parts[0].reshape(-1, batch)[where]
+            return parts[0].reshape(-1, batch).take(where, axis=0)
         flat = [
             np.broadcast_to(part, (*part.shape[:-1], batch)).reshape(-1, batch) for part in parts
         ]
         zero = np.broadcast_to(self.constant(np.zeros(1, np.int64), 1), (1, batch))
-        return np.concatenate([*flat, zero])[where]
+        return np.concatenate([*flat, zero]).take(where, axis=0)
 
     def power(self, node: Node, a: Array, exponent: int) -> Array:
         result, base = a**0, a

@@ -122,13 +122,16 @@ def evaluate_in(order: Order, arithmetic: Arithmetic[V], blocks: Mapping[str, V]
     values: dict[int, V] = {}
     for number, node, done in order:
         check_time()
-        values[number] = _value(node, arithmetic, blocks, [values[k] for k in node.inputs])
+        values[number] = value_of(node, arithmetic, blocks, [values[k] for k in node.inputs])
         for k in done:
             del values[k]
     return values
 
 
-def _value(node: Node, arithmetic: Arithmetic[V], blocks: Mapping[str, V], inputs: list[Any]) -> V:
+def value_of(
+    node: Node, arithmetic: Arithmetic[V], blocks: Mapping[str, V], inputs: list[Any]
+) -> V:
+    """The value of one node, given those of its inputs."""
     number = node.number
     match node.op:
         case "block":

@@ -53,9 +53,9 @@ Samples are never chosen so that roots exist: these may be few, of smaller ranks
 other inputs, too, both arguments hold for each choice of tokens by itself, and are checked for
 each.
 
-If such points are not found in time, √u is a *free* value r with the derivative u'/(2r): the root
-of u + δ with a variable δ of its own.  Putting δ = 0 cannot raise a rank, so these ranks are upper
-bounds; that they are attained is probable, but not proved.
+`algebra.programs.roots` finds such points.  If it finds none, √u is a *free* value r with the
+derivative u'/(2r): the root of u + δ with a variable δ of its own.  Putting δ = 0 cannot raise a
+rank, so these ranks are upper bounds; that they are attained is probable, but not proved.
 
 **erf** is formal, with a formal slope: an upper bound.
 
@@ -106,6 +106,8 @@ class Formal:
         If `strict`: for each root the mask of samples without a root.
     arguments : list
         The arguments of exponentials, and values of softplus, in the order of evaluation.
+    turned : mapping of int to ndarray of bool
+        For the number of each root: where it is the one that is no square modulo p.
     """
 
     p: int
@@ -114,6 +116,7 @@ class Formal:
     strict: bool = False
     invalid: list[tuple[Residues, np.ndarray]] = field(default_factory=list)
     arguments: list[tuple[str, Residues]] = field(default_factory=list)
+    turned: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     def hashed(self, a: Residues, which: int) -> Residues:
         """Pseudorandom nonzero residues, a function of `a`."""
@@ -203,4 +206,10 @@ class FormalArithmetic(ModularArithmetic):
 
     def root(self, node: Node, a: Residues) -> Residues:
         """Square roots."""
-        return self.formal.root(a)
+        found = self.formal.root(a)
+        turned = self.formal.turned.get(self._numbers[id(node)])
+        return (
+            found
+            if turned is None
+            else np.where(turned & (found > 0), self.formal.p - found, found)
+        )

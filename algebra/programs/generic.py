@@ -27,10 +27,11 @@ from algebra.linalg.modular import (
 from algebra.linalg.short_primes import BITS, STORED, signed
 from algebra.memory_limits import in_units, memory_limit
 from algebra.programs.arrays import placed
-from algebra.programs.evaluate import evaluate
+from algebra.programs.evaluate import evaluate, evaluation_order
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
-from algebra.programs.jacobian import ProgramCell, Sweep
+from algebra.programs.jacobian import ProgramCell, Sweep, kept_values, moving_nodes
 from algebra.programs.program import Node, Program
+from algebra.programs.roots import WIDEST, RootSearch
 from algebra.programs.tokens import (
     choosing_inputs,
     number_of_choices,
@@ -42,18 +43,12 @@ from algebra.time_limits import check_time
 # The activation pattern of a number of samples, by the numbers of the nodes that choose.
 Patterns = Callable[[int], Mapping[int, np.ndarray]]
 
-# Rounds in which samples are drawn anew if roots do not exist.
-_ROUNDS = 1 << 9
-# Roots of one sample for which this is tried.
-MOST_ROOTS = 11
-# Arguments whose independence is checked.
-MOST_ARGUMENTS = 400
 # Choices of tokens for each of which independence is checked.
 MOST_CHOICES = 64
-_FIRST, _CANDIDATES = 8, 512
-# Primes modulo which roots are searched, and rounds without a new sample after which the next is
-# tried.
-_PRIMES, _PATIENCE = 8, 24
+# Largest number of arguments whose independence is checked; primes modulo which roots are searched.
+MOST_ARGUMENTS, _PRIMES = 400, 8
+# Intermediate arrays of operations on entries, in values.
+_COPIES, _COPIED = 4, ("apply", "invert", "root", "power", "scale", "add")
 # Columns of the Jacobian that are formed at a time.
 COLUMNS = 4096
 # Entries of the Jacobian that are formed at a time.
@@ -146,6 +141,10 @@ class Model:
         """Number of labels of one sample."""
         return self.program.nodes[self.program.output].size
 
+    def signs(self, m: int) -> Mapping[int, np.ndarray]:
+        """The activation pattern of m samples, empty if nothing is chosen."""
+        return self.patterns(m) if self.patterns and "choose" in self.functions else {}
+
 
 @dataclass(frozen=True)
 class ProgramPoint:
@@ -190,7 +189,7 @@ def random_program_point(
     seed : str
         It determines the point.
     strict : bool, optional
-        Search for samples at which all square roots exist.
+        RootSearch for samples at which all square roots exist.
     bits : int, optional
         Of the prime.
 
@@ -201,15 +200,16 @@ def random_program_point(
     """
     rng = random.Random(f"program/{seed}")
     program = model.program
-    signs = model.patterns(m) if model.patterns and "choose" in model.functions else {}
+    signs = model.signs(m)
     finite = model.inputs or number_of_samples(program, model.tokens) is not None
+    rows = token_samples(program, model.tokens, m, model.order) if not finite else {}
     for _ in range(_PRIMES if strict and not finite and "root" in model.functions else 0):
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
         weights = _weights(model, p, rng)
-        samples = _with_roots(model, m, p, number, rng, weights, signs)
-        if samples is not None:
-            formal = Formal(p, number, signs, True)
-            blocks = placed(program, weights, samples)
+        found = _root_search(model, p, number, weights, rng, rows).samples(m, signs)
+        if found is not None:
+            formal = Formal(p, number, signs, True, turned=found[1])
+            blocks = placed(program, weights, found[0])
             return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
     p, number = point_prime(rng, bits), rng.randrange(1 << 20)
     weights = _weights(model, p, rng)
@@ -261,76 +261,27 @@ def _samples(
     return out
 
 
-def _with_roots(
+def _root_search(
     model: Model,
-    m: int,
     p: int,
     number: int,
-    rng: random.Random,
     weights: Mapping[str, Residues],
-    signs: Mapping[int, np.ndarray],
-    rows: Mapping[str, np.ndarray] | None = None,
-) -> dict[str, Residues] | None:
-    """Samples at which all roots exist, with given tokens; None if none are found.
+    rng: random.Random,
+    rows: Mapping[str, np.ndarray],
+) -> RootSearch:
+    """The search of samples at which roots exist, of which those that are tokens are given.
 
     A point with roots is a random point of an irreducible variety whose coordinates are the
     variables, so it is as good as any.  Tokens are no variables: a choice of those at which roots
-    exist would be one of few samples (or of one, again and again) among finitely many, with smaller
-    ranks than others.  So tokens are those of the model's order, and only other inputs are drawn;
-    without others, and if samples are given, roots are free values.
+    exist would be one of few samples among finitely many, with smaller ranks than others.
     """
-    if rows is None:
-        rows = token_samples(model.program, model.tokens, m, model.order)
-    else:
-        rows = _repeated(rows, m)
-    missing = np.arange(m)
-    found: dict[str, Residues] = {}
-    last = 0
-    for drawn in range(_ROUNDS):
-        if not missing.size:
-            return found
-        check_time()
-        # Few candidates for each sample first: they suffice if there are few roots.
-        each = min(_FIRST << min(drawn, 16), _CANDIDATES // len(missing))
-        tried = np.tile(missing, max(1, each))
+    most = memory_limit() // (8 * bytes_of_sample(model.program, frozenset()))
+
+    def drawn(tried: np.ndarray) -> dict[str, Residues]:
         chosen = {name: own[..., tried] for name, own in rows.items()}
-        samples = _samples(model, len(tried), p, rng, chosen)
-        own = {k: s if s.shape[-1] == 1 else s[..., tried] for k, s in signs.items()}
-        valid, count = _valid(model, p, number, weights, samples, own)
-        if valid is None or count > MOST_ROOTS:
-            return None
-        if valid.any():
-            last = drawn
-        elif drawn - last > _PATIENCE:
-            return None
-        good, first = np.unique(tried[valid], return_index=True)
-        for name, value in samples.items():
-            whole = found.setdefault(name, np.zeros((*value.shape[:-1], m), np.int64))
-            whole[..., good] = value[..., np.flatnonzero(valid)[first]]
-        missing = np.setdiff1d(missing, good)
-    return None
+        return _samples(model, len(tried), p, rng, chosen)
 
-
-def _valid(
-    model: Model,
-    p: int,
-    number: int,
-    weights: Mapping[str, Residues],
-    samples: Mapping[str, Residues],
-    signs: Mapping[int, np.ndarray],
-) -> tuple[np.ndarray | None, int]:
-    """The samples with all roots, and the number of roots of a sample; None if weights lack one."""
-    m = next(iter(samples.values())).shape[-1]
-    formal = Formal(p, number, signs, True)
-    evaluate(model.program, FormalArithmetic(formal, model.program),
-             placed(model.program, weights, samples), model.roots)  # fmt: skip
-    valid, count = np.ones(m, bool), 0
-    for _, invalid in formal.invalid:
-        if invalid.shape[-1] == 1 and invalid.any():
-            return None, count
-        valid &= ~invalid.reshape(-1, invalid.shape[-1]).any(axis=0)
-        count += invalid[..., 0].size
-    return valid, count
+    return RootSearch(model.program, model.roots, p, number, weights, drawn, most, rng)
 
 
 def _choices(model: Model) -> list[dict[str, np.ndarray]] | None:
@@ -352,10 +303,9 @@ def _repeated(rows: Mapping[str, np.ndarray], m: int) -> dict[str, np.ndarray]:
 
 
 def roots_are_independent(model: Model, seed: str) -> bool:
-    """Whether no root's value is a constant times a square in the field of the roots before it.
+    """Whether the variety of a model's square roots was shown to be irreducible.
 
-    Both quadratic characters of every value occur, at samples where the earlier roots exist; for
-    each choice of tokens, which are no variables.  So of tokens alone nothing is shown.
+    For each choice of tokens, which are no variables.  So of tokens alone nothing is shown.
     """
     if number_of_samples(model.program, model.tokens) is not None:
         return False
@@ -368,34 +318,9 @@ def roots_are_independent(model: Model, seed: str) -> bool:
 def _roots_are_independent(model: Model, seed: str, rows: Mapping[str, np.ndarray]) -> bool:
     rng = random.Random(f"program roots/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
-    weights = _weights(model, p, rng)
-    met: np.ndarray | None = None
-    batch = 256
-    for _ in range(64):
-        check_time()
-        samples = _samples(model, batch, p, rng, _repeated(rows, batch))
-        signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
-        formal = Formal(p, number, signs, True)
-        evaluate(model.program, FormalArithmetic(formal, model.program),
-                 placed(model.program, weights, samples), model.roots)  # fmt: skip
-        if any(a.shape[-1] == 1 for a, _ in formal.invalid):
-            return False
-        values = np.concatenate([a.reshape(-1, batch) for a, _ in formal.invalid])
-        square = np.concatenate([~bad.reshape(-1, batch) for _, bad in formal.invalid])
-        if len(values) > MOST_ROOTS:
-            return False
-        before = np.ones(batch, bool)
-        if met is None:
-            met = np.zeros((len(values), 2), bool)
-        for k, row in enumerate(square):
-            if any((values[k] == values[j])[before].all() for j in range(k)):
-                met[k] = True
-            met[k, 0] |= (row & before).any()
-            met[k, 1] |= (~row & before).any()
-            before &= row
-        if met.all():
-            return True
-    return False
+    every = _repeated(rows, WIDEST)
+    search = _root_search(model, p, number, _weights(model, p, rng), rng, every)
+    return search.are_independent(model.signs)
 
 
 def arguments_are_independent(model: Model, seed: str) -> bool:
@@ -451,14 +376,16 @@ def _arguments_are_independent(model: Model, seed: str, rows: Mapping[str, np.nd
     while len(table_of) * (batch - 1) <= wanted + 4 * batch:
         check_time()
         weights = _weights(model, p, rng)
-        signs = model.patterns(batch) if model.patterns and "choose" in model.functions else {}
+        signs, turned = model.signs(batch), dict[int, np.ndarray]()
         if "root" in model.functions:
-            samples = _with_roots(model, batch, p, number, rng, weights, signs, rows)
-            if samples is None:
+            every = _repeated(rows, batch)
+            found = _root_search(model, p, number, weights, rng, every).samples(batch, signs)
+            if found is None:
                 return False
+            samples, turned = found
         else:
             samples = _samples(model, batch, p, rng, _repeated(rows, batch))
-        formal = Formal(p, number, signs, "root" in model.functions)
+        formal = Formal(p, number, signs, "root" in model.functions, turned=turned)
         evaluate(model.program, FormalArithmetic(formal, model.program),
                  placed(model.program, weights, samples))  # fmt: skip
         if any(a.shape[-1] == 1 for _, a in formal.arguments):
@@ -581,7 +508,8 @@ class Columns:
             signs = {
                 k: own[..., part] if own.shape[-1] > 1 else own for k, own in formal.signs.items()
             }
-            here = replace(formal, signs=signs, invalid=[], arguments=[])
+            turned = {k: own[..., part] for k, own in formal.turned.items()}
+            here = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
             sweep = Sweep(program, FormalArithmetic(here, program), blocks, self.names)
             if self.step >= self.m:
                 self._kept = sweep
@@ -658,25 +586,36 @@ def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: i
 
 
 def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
-    """About the memory of a sweep for each sample: values, adjoints that are kept, and copies."""
+    """About the memory of a sweep for each sample: values, adjoints that are kept, and copies.
+
+    Values are released when nothing needs them (`algebra.programs.evaluate`); to those of a node
+    and its inputs its intermediate arrays are added.
+    """
+    if names in program.sweep_sizes:
+        return program.sweep_sizes[names]
     needed = program.needed([program.output])
-    d, nodes = program.nodes[program.output].size, program.nodes
-    moving: set[int] = set()
-    values = kept = largest = 0
-    for k in sorted(needed):
-        node = nodes[k]
-        if (node.op == "block" and not node.batched and node.name in names) or (
-            moving.intersection(node.inputs)
-        ):
-            moving.add(k)
-        if not node.batched:
-            continue
-        values += node.size
-        if k in moving:
-            largest = max(largest, node.size)
-            if any(j in moving and not nodes[j].batched for j in node.inputs):
-                kept += node.size
-    return 8 * (3 * values + d * (kept + 6 * largest)) + 1
+    moving = moving_nodes(program, needed, names)
+    kept = {program.output} | kept_values(program, moving)
+    nodes = program.nodes
+    live = most = 0
+    for _, node, done in evaluation_order(program, kept):
+        live += node.size if node.batched else 0
+        copies = sum(nodes[k].size for k in node.inputs if nodes[k].batched)
+        own = _COPIES * node.size if node.op in _COPIED else node.size
+        if node.batched:
+            most = max(most, live + own + (copies if node.op in ("contract", "index") else 0))
+        live -= sum(nodes[k].size for k in done if nodes[k].batched)
+    adjoints = adjoint = 0
+    for number in moving:
+        node = nodes[number]
+        if node.batched:
+            inside = sum(nodes[k].size for k in node.inputs if k in moving and nodes[k].batched)
+            adjoint = max(adjoint, _COPIES * node.size + inside)
+            if any(k in moving and not nodes[k].batched for k in node.inputs):
+                adjoints += node.size
+    size = 8 * (most + nodes[program.output].size * (adjoints + adjoint)) + 1
+    program.sweep_sizes[names] = size
+    return size
 
 
 def independent_rows(J: Residues, p: int) -> list[int]:

@@ -164,19 +164,46 @@ def _joined(parts: Sequence[_Sparse]) -> _Sparse:
     )
 
 
-def _planned(
-    program: Program, target: int, names: frozenset[str] | None
-) -> tuple[Order, frozenset[int]]:
-    """The order of evaluation up to a node, and the nodes that depend on some weights."""
-    nodes, needed, moving = program.nodes, program.needed([target]), set[int]()
-    wanted = set(program.weights) if names is None else names
+def moving_nodes(
+    program: Program, needed: Collection[int], names: Collection[str]
+) -> frozenset[int]:
+    """The nodes among some that depend on weights with these names."""
+    nodes, moving = program.nodes, set[int]()
     for number in sorted(needed):
         node = nodes[number]
-        if (node.op == "block" and not node.batched and node.name in wanted) or (
+        if (node.op == "block" and not node.batched and node.name in names) or (
             moving.intersection(node.inputs)
         ):
             moving.add(number)
-    return evaluation_order(program, needed), frozenset(moving)
+    return frozenset(moving)
+
+
+def kept_values(program: Program, moving: Collection[int]) -> set[int]:
+    """The nodes whose values derivatives depend on; all others are released when they are used."""
+    kept = set[int]()
+    for number in moving:
+        node = program.nodes[number]
+        match node.op:
+            case "contract" | "multiply":
+                for position, k in enumerate(node.inputs):
+                    if k in moving:
+                        kept.update(node.inputs[:position], node.inputs[position + 1 :])
+            case "choose":
+                kept.add(node.inputs[0])
+            case "power" | "invert" | "root" | "apply":
+                kept.update((number, *node.inputs))
+    return kept
+
+
+def _planned(
+    program: Program, target: int, names: frozenset[str] | None, more: frozenset[int]
+) -> tuple[Order, frozenset[int]]:
+    """The order of evaluation up to a node, and the nodes that depend on some weights."""
+    needed = program.needed([target])
+    moving = moving_nodes(program, needed, program.weights if names is None else names)
+    shared = {k for k in needed if not program.nodes[k].batched}
+    kept = {target} | shared | more | kept_values(program, moving)
+    return evaluation_order(program, kept), moving
 
 
 class Sweep:
@@ -194,6 +221,8 @@ class Sweep:
         The node that is differentiated; the labels by default.
     entries : ndarray of int, optional
         The entries of its value to differentiate, numbered row by row; all by default.
+    kept : collection of int, optional
+        Other nodes whose values are kept in `values`.
     """
 
     def __init__(
@@ -204,11 +233,12 @@ class Sweep:
         names: Collection[str] | None = None,
         target: int | None = None,
         entries: np.ndarray | None = None,
+        kept: Collection[int] = (),
     ) -> None:
         self.program, self.arithmetic, self.entries = program, arithmetic, entries
         self.target = program.output if target is None else target
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
-        key = self.target, None if names is None else frozenset(names)
+        key = self.target, None if names is None else frozenset(names), frozenset(kept)
         if key not in program.sweeps:
             program.sweeps[key] = _planned(program, *key)
         order, self.moving = program.sweeps[key]
@@ -217,6 +247,9 @@ class Sweep:
         # Adjoints of shared values that enter batched ones in another way than in a product.
         self.dense: dict[int, Array] = {}
         self._backwards()
+        # What products hold of the values of samples is all that columns need.
+        left = {self.target, *kept}
+        self.values = {k: v for k, v in self.values.items() if k in left or v.shape[-1] == 1}
 
     @property
     def value(self) -> Array:
@@ -488,13 +521,12 @@ def input_adjoint(
     program : Program
     arithmetic : ArrayArithmetic
     values : mapping of int to ndarray
-        Those of the node and of its inputs.
+        Those on which its derivatives depend (`kept_values`).
     number, position : int
         The node, and which of its inputs.
     adjoint : ndarray
     """
     node = program.nodes[number]
-    inputs = [values[k] for k in node.inputs]
 
     def wide(value: Array) -> Array:
         """A value with an axis of outputs."""
@@ -504,7 +536,7 @@ def input_adjoint(
         case "add":
             return adjoint
         case "multiply":
-            return arithmetic.times(adjoint, wide(inputs[1 - position]))
+            return arithmetic.times(adjoint, wide(values[node.inputs[1 - position]]))
         case "scale":
             assert node.number is not None
             return arithmetic.scale(node, adjoint, node.number)
@@ -513,11 +545,11 @@ def input_adjoint(
         case "choose":
             if position == 0:
                 return np.zeros((1,) * adjoint.ndim, adjoint.dtype)
-            positive = wide(arithmetic.signs(node, inputs[0]))
+            positive = wide(arithmetic.signs(node, values[node.inputs[0]]))
             return arithmetic.kept(adjoint, positive if position == 1 else ~positive)
         case "power" | "invert" | "root" | "apply":
             return arithmetic.times(
-                adjoint, wide(arithmetic.slopes(node, inputs[0], values[number]))
+                adjoint, wide(arithmetic.slopes(node, values[node.inputs[0]], values[number]))
             )
     raise AssertionError(f"no derivative of {node.op!r}")
 

@@ -193,7 +193,17 @@ class Program:
         return {}
 
     @cached_property
-    def sweeps(self) -> dict[tuple[int, frozenset[str] | None], Any]:
+    def scale_counts(self) -> dict[frozenset[str], int]:
+        """Numbers of scales of some weights (`algebra.programs.scales`), as they are asked for."""
+        return {}
+
+    @cached_property
+    def sweep_sizes(self) -> dict[frozenset[str], int]:
+        """Bytes of a sweep by some weights for one sample, as they are asked for."""
+        return {}
+
+    @cached_property
+    def sweeps(self) -> dict[tuple[int, frozenset[str] | None, frozenset[int]], Any]:
         """Orders of evaluation with the nodes that move, by target and weights, once computed."""
         return {}
 

@@ -121,7 +121,7 @@ def largest_along(call: Call, item: Item, axes: Sequence[int], keep: bool) -> It
     count = math.prod(item.shape[k] for k in axes)
     places = places.reshape(count, *[item.shape[k] for k in kept])
     batch = kept.index(item.batch) if item.batch in kept else None
-    found = call.largest([call.move(item, place, batch) for place in places])
+    found = call.largest_at(item, places, batch)
     if not keep:
         return found
     shape = [1 if k in axes else size for k, size in enumerate(item.shape)]

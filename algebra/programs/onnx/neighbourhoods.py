@@ -181,7 +181,8 @@ def _convolve(call: Call) -> Item:
     places = _patches(call, item, found)
     patches = call.build.index(places.reshape(n, groups, each * size, -1), item.value)
     weights = call.build.reshaped(kernel.value, (groups, out // groups, each * size))
-    made = Item(call.build.contract("ngkp,gok->ngop", patches, weights), item.batch)
+    # In this order the product takes the patches as they are, without a copy.
+    made = Item(call.build.contract("gok,ngkp->ngop", weights, patches), item.batch)
     return _with_bias(call, made, (n, out, *found.outputs))
 
 
@@ -204,7 +205,7 @@ def _convolve_transposed(call: Call) -> Item:
     places = _patches(call, item, found).reshape(n, groups, channels // groups, size, -1)
     patches = call.build.index(places, item.value)
     weights = call.build.reshaped(kernel.value, (groups, channels // groups, each, size))
-    made = Item(call.build.contract("ngckp,gcok->ngop", patches, weights), item.batch)
+    made = Item(call.build.contract("gcok,ngckp->ngop", weights, patches), item.batch)
     return _with_bias(call, made, (n, groups * each, *found.outputs))
 
 
@@ -239,11 +240,7 @@ def _pool(kind: str) -> Callable[[Call], Item]:
         if first.size and first.min() < 0:
             raise InputError("a window holds nothing but padding, of which there is no maximum")
         filled = np.where(patches < 0, first, patches)
-        parts = [
-            call.move(item, filled[:, :, k].reshape(shape), item.batch)
-            for k in range(filled.shape[2])
-        ]
-        return call.largest(parts)
+        return call.largest_at(item, np.moveaxis(filled, 2, 0).reshape(-1, *shape), item.batch)
 
     return run
 

@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 
@@ -349,6 +350,30 @@ class Moves:
             paired = [self._larger(a, b) for a, b in zip(left[::2], left[1::2], strict=False)]
             left = paired + ([left[-1]] if len(left) % 2 else [])
         return left[0]
+
+    def largest_at(self, item: Item, places: np.ndarray, batch: int | None) -> Item:
+        """Maxima of entries, over the first axis of their places.
+
+        By halves, each half one value, so that a program has few nodes for many entries.
+
+        Parameters
+        ----------
+        item : Item
+        places : ndarray of int
+            An axis to compare along, then those of the result.
+        batch : int or None
+            The axis of the samples in the result.
+        """
+        inner = None if batch is None else batch + 1
+        item, left = self.plain(item), list[Item]()
+        while len(places) > 1:
+            if len(places) % 2:
+                left.append(self.move(item, places[-1], batch))
+            ends = 0, len(places) // 2, len(places) // 2 * 2
+            a, b = (self.move(item, places[i:j], inner) for i, j in pairwise(ends))
+            item = self._larger(a, b)
+            places = self.places(item)
+        return self.largest([self.move(item, places[0], batch), *left])
 
     def _larger(self, a: Item, b: Item) -> Item:
         return Item(

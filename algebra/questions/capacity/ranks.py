@@ -242,16 +242,19 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     samples, more = m or min(size // d + 2, most), _MORE_SAMPLES if chooses else 2
     while True:
         check_time()
-        ranks, error = _ranks(model, subset, samples, seed)
+        ranks, proved = _short_ranks(model, subset, samples, seed)
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
         # On activation patterns, and of tokens, half of them must add nothing.
         last = 1 + (samples // 2 if chooses else 0)
-        is_whole = (ranks[-1] == size or samples == every) or (
-            samples > last
-            and ranks[-1] == ranks[-1 - last]
-            and (samples > size // d + 2 or more == 2)
+        ends = m is not None or samples >= most
+        error: Fraction | None = Fraction(0)
+        if not proved and (ends or samples == every or _stands(ranks, size, last)):
+            ranks, error = _long_ranks(model, subset, samples, seed)
+        is_whole = samples == every or (
+            _stands(ranks, size, last)
+            and (ranks[-1] == size or samples > size // d + 2 or more == 2)
         )
-        if m or is_whole or samples >= most:
+        if ends or is_whole:
             # If samples are not exchangeable these are independent of each other.
             full = sum(
                 1 for k, value in enumerate(ranks) if value - (ranks[k - 1] if k else 0) == d
@@ -260,10 +263,23 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         samples, more = min(more * samples, most), 2
 
 
+def _stands(ranks: Sequence[int], size: int, last: int) -> bool:
+    """Whether all parameters count, or the last samples add nothing."""
+    return ranks[-1] == size or (len(ranks) > last and ranks[-1] == ranks[-1 - last])
+
+
 def _ranks(
     model: Model, subset: Subset, m: int, seed: int, stream: str = "capacity"
 ) -> tuple[list[int], Fraction | None]:
-    """Ranks of 1, …, m samples, and the bound on the probability that one is too small.
+    """Ranks of 1, …, m samples, and the bound on the probability that one is too small."""
+    ranks, proved = _short_ranks(model, subset, m, seed, stream)
+    return (ranks, Fraction(0)) if proved else _long_ranks(model, subset, m, seed, stream)
+
+
+def _short_ranks(
+    model: Model, subset: Subset, m: int, seed: int, stream: str = "capacity"
+) -> tuple[list[int], bool]:
+    """Ranks of 1, …, m samples modulo a short prime, and whether they are proved.
 
     If all are as large as possible modulo one short prime, nothing else is computed: as many as
     labels, or as parameters that remain without scales (`algebra.programs.scales`) and without the
@@ -279,11 +295,16 @@ def _ranks(
         except NoResidues:
             continue
         if ranks == [min(size, d * (k + 1)) for k in range(m)]:
-            return ranks, Fraction(0)
+            return ranks, True
         least = size if ranks[-1] == d * m else largest_rank(model, subset)
-        if ranks == [min(least, d * (k + 1)) for k in range(m)]:
-            return ranks, Fraction(0)
-        break
+        return ranks, ranks == [min(least, d * (k + 1)) for k in range(m)]
+    return [0] * m, False
+
+
+def _long_ranks(
+    model: Model, subset: Subset, m: int, seed: int, stream: str = "capacity"
+) -> tuple[list[int], Fraction | None]:
+    """`_ranks` modulo a long prime."""
     point = random_program_point(model, m, f"{stream}/{seed}")
     ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}")
     error = _deficit_error(model, subset, ranks)
@@ -314,7 +335,14 @@ def _gauge(subset: Subset) -> int:
 
 def largest_rank(model: Model, subset: Subset) -> int:
     """A bound of the rank of a subset for all weights, samples and activation patterns."""
-    free = scales(model.program, subset.weights, support=model.support) or 0
+    key = frozenset(subset.weights)
+    kept = model.program.scale_counts
+    if model.support or key not in kept:
+        free = scales(model.program, subset.weights, support=model.support) or 0
+        if not model.support:
+            kept[key] = free
+    else:
+        free = kept[key]
     return subset.learnable(model.program) - free - _gauge(subset)
 
 

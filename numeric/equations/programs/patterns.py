@@ -20,12 +20,12 @@ References
 from __future__ import annotations
 
 import zlib
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from operator import truediv
+from typing import Any
 
 import numpy as np
-from scipy import special
 
 from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
@@ -38,14 +38,21 @@ from algebra.time_limits import check_time
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
 # deviation of a sum's mean after the adjustment, in units of that of the sum.
 _SAMPLES, _TRIES, _SPREAD = 256, 8, 0.3
-_FUNCTIONS = {
-    "erf": special.erf,
+_FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "erf": lambda a: _special().erf(a),
     "exp": np.exp,
     "log": np.log,
-    "sigmoid": special.expit,
+    "sigmoid": lambda a: _special().expit(a),
     "softplus": lambda a: np.logaddexp(a, 0),
     "tanh": np.tanh,
 }
+
+
+def _special() -> Any:
+    """Special functions of SciPy, which load slowly, when they are needed."""
+    from scipy import special
+
+    return special
 
 
 class _Recorder(EntryArithmetic):

@@ -47,14 +47,14 @@ def test_low_rank_updates_equal_products_of_columns(name):
 def test_finished_rows_are_kept(monkeypatch):
     """The smallest subsets come first; if a later one does not end, the others are returned."""
     model = perceptron(3, 4, 2)
-    own = ranks._ranks
+    own = ranks._short_ranks
 
     def refused(model, subset, *more):
         if subset.name == "large":
             raise Unfinished("no memory")
         return own(model, subset, *more)
 
-    monkeypatch.setattr(ranks, "_ranks", refused)
+    monkeypatch.setattr(ranks, "_short_ranks", refused)
     subsets = [Subset("large", ("W0", "b0")), Subset("small", ("b0",))]
     seen = []
     found = capacities(model, subsets, progress=lambda *done: seen.append(done))
