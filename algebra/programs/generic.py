@@ -47,7 +47,8 @@ Patterns = Callable[[int], Mapping[int, np.ndarray]]
 MOST_CHOICES = 64
 # Largest number of arguments whose independence is checked; primes modulo which roots are searched.
 MOST_ARGUMENTS, _PRIMES = 400, 8
-# Intermediate arrays of operations on entries, in values.
+# Intermediate arrays of products modulo a long prime, and of operations on entries, in values.
+_PRODUCTS = 11
 _COPIES, _COPIED = 4, ("apply", "invert", "root", "power", "scale", "add")
 # Columns of the Jacobian that are formed at a time.
 COLUMNS = 4096
@@ -601,7 +602,9 @@ def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
     for _, node, done in evaluation_order(program, kept):
         live += node.size if node.batched else 0
         copies = sum(nodes[k].size for k in node.inputs if nodes[k].batched)
-        own = _COPIES * node.size if node.op in _COPIED else node.size
+        own = node.size * (_PRODUCTS if node.op == "contract" else 1)
+        if node.op in _COPIED:
+            own = node.size * _COPIES
         if node.batched:
             most = max(most, live + own + (copies if node.op in ("contract", "index") else 0))
         live -= sum(nodes[k].size for k in done if nodes[k].batched)

@@ -1,7 +1,9 @@
 """Memory limits: sizes as text, nested limits, limits of the system."""
 
 import resource
+import tracemalloc
 
+import numpy as np
 import pytest
 
 from algebra.errors import InputError, Unfinished
@@ -76,6 +78,35 @@ def test_samples_in_parts():
         assert (parts.of(cells) == whole.of(cells)).all()
     with limited_memory(own), pytest.raises(Unfinished, match="one sample takes"):
         Columns(model, point, 9, ["V", "W"])
+
+
+def _images(size, channels):
+    """A convolution by patches, a ReLU's polynomial stand-in, means, and a last layer."""
+    build = Builder()
+    x = build.sample("X", (size, size))
+    places = np.arange(size * size).reshape(size, size)
+    patches = np.stack([np.roll(places, (i, j), (0, 1)) for i in range(3) for j in range(3)])
+    kernel, head = build.weight("kernel", (channels, 9)), build.weight("head", (2, channels))
+    h = build.contract("ck,kij->cij", kernel, build.index(patches, x))
+    h = build.multiply(h, h)
+    return Model(build.program(build.contract("oc,cij->o", head, h)))
+
+
+@pytest.mark.parametrize("bits", [23, 61])
+@pytest.mark.parametrize("name", ["head", "kernel"])
+def test_the_estimate_of_a_sample(name, bits):
+    """What one sample takes is not more than the estimate by a fifth, nor less than a sixth."""
+    model = _images(300, 16)
+    point = random_program_point(model, 1, "memory", bits=bits)
+    columns = Columns(model, point, 1, [name])
+    tracemalloc.start()
+    try:
+        columns.of([(name, 0, 0), (name, 1, 3)])
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    estimate = bytes_of_sample(model.program, frozenset([name]))
+    assert estimate / 6 < peak < 1.2 * estimate, peak / estimate
 
 
 def test_units():

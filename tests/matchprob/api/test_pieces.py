@@ -183,6 +183,18 @@ def test_no_last_layer_before_a_relu():
     assert "last layer" not in str(found)
 
 
+@pytest.mark.parametrize("seed", range(2))
+def test_a_norm_after_a_relu(seed):
+    """Three labels of a ReLU layer and a norm: scales and shifts count, whatever the pattern."""
+    found = {s.name: s for s in mp.capacity(MODELS / "reluln2_3.onnx", seed=seed).subsets}
+    assert {name: (s.learnable, s.rank) for name, s in found.items()} == {
+        "biases": (3, 3), "norms": (6, 6), "last layer": (12, 12), "W0": (6, 6), "g": (3, 3),
+        "LoRA 1": (5, 4),
+    }  # fmt: skip
+    assert found["norms"].exact
+    assert (found["norms"].capacity, found["biases"].capacity) == (2, 1)
+
+
 def test_few_labels_are_no_redundancy():
     """Nine biases and two labels: that is the reason, and no gauge is named."""
     [found] = mp.capacity(MODELS / "mlp.onnx", ["*.bias"], m=2).subsets
