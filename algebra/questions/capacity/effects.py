@@ -28,7 +28,7 @@ from algebra.programs.generic import (
     random_program_point,
 )
 from algebra.programs.program import Program
-from algebra.questions.capacity.reasons import reason_of
+from algebra.questions.capacity.reasons import entries_in_words, reason_of
 from algebra.results import Result, named
 from algebra.time_limits import check_time
 
@@ -203,12 +203,14 @@ def without_effect(
         if not structure[name].all():
             size = int((~structure[name]).sum())
             whole = size == structure[name].size
-            reason = _UNREACHED if whole else f"no label depends on {_entries(~structure[name])}"
+            reason = (
+                _UNREACHED if whole else f"no label depends on {entries_in_words(~structure[name])}"
+            )
             out.append(NoEffect(name, size + int(dead.sum()), reason))
         elif dead.any():
             reason = (reason_of(models[0], [name], 0, dead.size) if dead.all() else "") or (
                 "no label changes with it" if dead.all() else
-                f"no label changes with {_entries(dead)}"
+                f"no label changes with {entries_in_words(dead)}"
             )  # fmt: skip
             if chooses:
                 reason += f" (on {len(models) - len(failures)} activation patterns)"
@@ -238,17 +240,3 @@ def _mark(
             if table and moved.any():
                 live[name] |= structure[name]
                 break
-
-
-def _entries(mask: np.ndarray) -> str:
-    """Entries in words: lines of the first axis if they are whole."""
-    rows = mask.reshape(len(mask), -1)
-    whole = rows.all(axis=1)
-    if not np.array_equal(rows.any(axis=1), whole):
-        return f"{int(mask.sum())} of its entries"
-    numbers = np.flatnonzero(whole)
-    runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
-    texts = [f"{run[0]}" if len(run) == 1 else f"{run[0]} … {run[-1]}" for run in runs]
-    shown = ", ".join(texts[:4]) + (", …" if len(texts) > 4 else "")
-    one, many = ("entry", "entries") if mask.ndim == 1 else ("row", "rows")
-    return f"its {one if len(numbers) == 1 else many} {shown}"

@@ -10,7 +10,8 @@ where it is checked that moving along v leaves the labels unchanged:
 * parameters of rank 0 have no effect.
 * **scales**: as many independent scales of these parameters alone as there are relations
   (`algebra.programs.scales`).
-* parameters that do not reach the labels.
+* parameters that do not reach the labels;
+* rows of a table that no sample chooses: they have no effect *for these samples*.
 
 With as many labels as were requested, or more samples to come, relations say nothing about the
 parameters: that is the reason, then.
@@ -21,6 +22,7 @@ from __future__ import annotations
 import random
 from collections.abc import Sequence
 from dataclasses import replace
+from math import prod
 
 import numpy as np
 
@@ -39,6 +41,8 @@ from algebra.questions.capacity.result import Redundancy, Subset
 
 # Largest number of parameters whose dependencies are searched.
 MOST_EXPLAINED = 800
+# Largest number of entries in rows that no sample chooses, whose derivatives are checked.
+MOST_COLUMNS = 4096
 UNREACHED = "they do not reach these labels"
 
 
@@ -71,10 +75,21 @@ def reasons_of(
     lost = tuple(name for name in subset.names if name not in reached)
     out = [Redundancy(lost, _size(model, lost), 0, UNREACHED)] if lost else []
     names = [name for name in subset.weights if name in reached]
+    point = random_program_point(model, m, f"capacity/{seed}")
+    idle = _not_chosen(model, point, names, m)
+    for name, mask in idle.items():
+        text = f"no sample chooses {entries_in_words(mask)}: without effect for these samples"
+        out.append(Redundancy((name,), int(mask.sum()), 0, text))
     if subset.low_rank or size > MOST_EXPLAINED:
         return tuple(out)
+    cells = [
+        cell for name in names for cell in cells_of(model, name)
+        if name not in idle or not idle[name][cell[1:]]
+    ]  # fmt: skip
+    if found == len(cells):
+        return tuple(out)
     if found == m * model.outputs:
-        own, left = tuple(names), _size(model, names)
+        own, left = tuple(names), len(cells)
         if found < left:
             labels = "label was" if found == 1 else "labels were"
             out.append(Redundancy(own, left, found, f"only {found} {labels} asked"))
@@ -82,18 +97,46 @@ def reasons_of(
     if not is_whole:
         own = tuple(names)
         text = f"for {m} samples; more may increase it"
-        return (*out, Redundancy(own, _size(model, names), found, text))
-    return (*out, *_groups(model, names, m, seed))
+        return (*out, Redundancy(own, len(cells), found, text))
+    return (*out, *_groups(model, names, cells, point, m, seed))
+
+
+def _not_chosen(
+    model: Model, point: ProgramPoint, names: Sequence[str], m: int
+) -> dict[str, np.ndarray]:
+    """The rows of tables that no sample chooses, and on which the labels do not depend otherwise.
+
+    Masks of entries; derivatives by these are 0.
+    """
+    out = {}
+    for size in sorted(set(model.tokens.values())):
+        rows = [point.blocks[name] for name, own in model.tokens.items() if own == size]
+        idle = ~np.any([own.reshape(-1, size, m).any(axis=(0, 2)) for own in rows], axis=0)
+        for name in names:
+            shape = model.program.weights[name]
+            count = int(idle.sum()) * prod(shape[1:])
+            if shape[:1] == (size,) and 0 < count <= MOST_COLUMNS:
+                mask = np.zeros(shape, bool)
+                mask[idle] = True
+                cells = [cell for cell in cells_of(model, name) if mask[cell[1:]]]
+                if not Columns(model, point, m, [name]).of(cells).any():
+                    out[name] = mask
+    return out
 
 
 def _size(model: Model, names: Sequence[str]) -> int:
     return sum(len(cells_of(model, name)) for name in names)
 
 
-def _groups(model: Model, weights: Sequence[str], m: int, seed: int) -> list[Redundancy]:
-    point = random_program_point(model, m, f"capacity/{seed}")
+def _groups(
+    model: Model,
+    weights: Sequence[str],
+    cells: Sequence[ProgramCell],
+    point: ProgramPoint,
+    m: int,
+    seed: int,
+) -> list[Redundancy]:
     columns = Columns(model, point, m, weights)
-    cells = [cell for name in weights for cell in cells_of(model, name)]
     J = columns.of(cells)
     table, pivots = modular_echelon(J, point.p)
     owner = np.array([weights.index(cell[0]) for cell in cells])
@@ -285,3 +328,17 @@ def last_layer(program: Program, matrices: Sequence[str]) -> list[str]:
     if last is None:
         return []
     return [name for name in program.weights if name in uses and min(uses[name]) >= last]
+
+
+def entries_in_words(mask: np.ndarray) -> str:
+    """Entries in words: lines of the first axis if they are whole."""
+    rows = mask.reshape(len(mask), -1)
+    whole = rows.all(axis=1)
+    if not np.array_equal(rows.any(axis=1), whole):
+        return f"{int(mask.sum())} of its entries"
+    numbers = np.flatnonzero(whole)
+    runs = np.split(numbers, np.flatnonzero(np.diff(numbers) > 1) + 1)
+    texts = [f"{run[0]}" if len(run) == 1 else f"{run[0]} … {run[-1]}" for run in runs]
+    shown = ", ".join(texts[:4]) + (", …" if len(texts) > 4 else "")
+    one, many = ("entry", "entries") if mask.ndim == 1 else ("row", "rows")
+    return f"its {one if len(numbers) == 1 else many} {shown}"

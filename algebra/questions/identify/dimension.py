@@ -193,6 +193,8 @@ class Dimension(Result):
             return f"{self.model}: dimension {self.dimension}{space}{hoped}{short}{filling}"
         if self.is_stopped:
             why = f"stopped at {self.samples} samples"
+        elif not self.patterns:
+            why = f"{self.samples} samples of tokens"
         else:
             least, most = min(self.patterns), max(self.patterns)
             between = f"{least} on all" if least == most else f"between {least} and {most}"

@@ -154,3 +154,23 @@ def test_capacities_of_tokens_are_no_upper_bounds_of_other_samples():
     assert row.of_samples
     assert not row.exact
     assert f"≥ {row.rank}" in str(mp.capacity(read, "E", m=5))
+
+
+def test_rows_that_no_sample_chooses_are_named():
+    """Two samples choose at most four rows of seven; the others have no effect for these."""
+    build = Builder()
+    x = build.sample("x", (2, 7))
+    rows = build.contract("ti,ij->j", x, build.weight("E", (7, 2)))
+    program = build.program(tanh(build, rows))
+    read = Read(program, {}, frozenset(), {"x": 7}, {"E": "matrix"})
+    data = np.array([[0, 5], [2, 5]])
+    [row] = mp.capacity(read, "E", m=2).subsets
+    chosen = token_samples(program, {"x": 7}, 2)["x"].any(axis=(0, 2))
+    idle = ", ".join(str(k) for k in np.flatnonzero(~chosen))
+    assert row.reasons[0].learnable == 2 * int((~chosen).sum())
+    first, *others = row.reasons[0].reason.split(": ")
+    assert others == ["without effect for these samples"]
+    assert idle.split(", ")[0] in first
+    read = Read(program, {"E": (np.ones((7, 2), int), 3)}, frozenset(), {"x": 7}, {"E": "matrix"})
+    [row] = mp.capacity(read, "E", data=data, m=2).subsets
+    assert "no sample chooses its rows 1, 3 … 4, 6" in str(row.reasons[0])

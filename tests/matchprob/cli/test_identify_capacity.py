@@ -1,10 +1,12 @@
 """The verb capacity on the command line."""
 
+import json
+
 import numpy as np
 import pytest
 
 import matchprob as mp
-from tests.matchprob.calls import DIAGONAL
+from tests.matchprob.calls import DIAGONAL, call
 from tests.onnx_models import save
 
 
@@ -88,3 +90,31 @@ def test_samples_are_given_by_a_file(tmp_path, answer):
     assert same["dimension"] is None
     assert same["at_least"] == max(same["patterns"])
     assert same["defect"] is None
+
+
+@pytest.mark.parametrize("name", ["mlp_tanh", "embedding", "convnet"])
+@pytest.mark.parametrize(
+    ("words", "found"),
+    [
+        (["capacity", "--learn", "biases"], lambda path: mp.capacity(path, "biases")),
+        (["capacity", "--check"], lambda path: mp.capacity(path, check=True)),
+        (["dimension"], mp.dimension),
+    ],
+)
+def test_python_prints_what_the_command_prints(
+    name, words, found, tmp_path, monkeypatch, capsys
+):  # fmt: skip
+    """The same lines in the same order, the same sentences about them, and the same data."""
+    # A longer path would be wrapped in the title.
+    monkeypatch.chdir(tmp_path)
+    path = save(name, tmp_path).name
+    result = found(path)
+    call(words[0], path, *words[1:])
+    out = capsys.readouterr().out
+    lines = iter(line.rstrip() for line in out.splitlines())
+    assert all(line.rstrip() in lines for line in str(result).splitlines())
+    for sentence in result.explain().known:
+        assert sentence in " ".join(out.split())
+    call(words[0], path, *words[1:], "--json")
+    data = json.loads(capsys.readouterr().out)
+    assert json.loads(json.dumps(result.to_dict())).items() <= data.items()
