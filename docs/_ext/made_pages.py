@@ -36,6 +36,7 @@ GALLERY = (
     "lora.py",
     "determined.py",
     "recorded.py",
+    "noisy_recordings.py",
     "worm.py",
     "atlas.py",
     "distributions.py",
