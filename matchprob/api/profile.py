@@ -116,7 +116,9 @@ def profile(
     counting = COUNTING_SHARE * timeout if measure.is_slow else timeout
     counted_by, end = moment_after(counting), moment_after(timeout)
     with limited(timeout):
-        listed = [is_listed(problem) for problem in problems]
+        # Families of matches are treated bound by bound, or have a least cost of their own.
+        whole = measure.of_family is not None
+        listed = [is_listed(problem) or whole for problem in problems]
     levels = given or COARSE
     with ExitStack() as stack:
         kept, pool = stack.enter_context(shared(store, workers))

@@ -26,7 +26,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from algebra.families.registry import family_of
-from algebra.linalg.rational import rational_echelon
+from algebra.linalg.rational import nearest_double, rational_echelon
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
 from algebra.time_limits import check_time
@@ -94,6 +94,63 @@ def new_errors(
         ctx.prec = before
     low, high = np.array(ends).reshape(-1, 2).T
     return low, high
+
+
+def least_error(instance: Instance) -> tuple[float, float] | None:
+    """The least error of a family of matches, enclosed, if there is a match.
+
+    Let the labels be affine in the sample and in all learnable weights w jointly.  Matches are the
+    solutions of F w = y, and the error is a quadratic form |G w - g|² / |f*|²: its least value is
+    at the w of any solution of the equations of Lagrange, linear ones over Q.
+
+    Returns
+    -------
+    low, high : float, or None
+        Infinite if F w = y has no solution; None if the labels are not affine.
+    """
+    network, allocation = instance.problem.network, instance.allocation
+    if network.is_affine and _spans(instance):
+        return 0.0, 0.0
+    if not (network.is_affine and network.affine_in(allocation.matrices)):
+        return None
+    weights, X, Y = instance.exact
+    rows = network.input_shape[0]
+    new = network.with_samples(rows + 1)
+    units = to_rational(np.hstack([np.zeros((rows, 1)), np.eye(rows)]))
+
+    def values(student: Balls) -> tuple[np.ndarray, np.ndarray]:
+        at = np.asarray(new.forward(student, units)).reshape(network.d, -1, rows + 1)
+        function = np.concatenate([at[:, :, :1], at[:, :, 1:] - at[:, :, :1]], axis=2)
+        return np.asarray(network.forward(student, X)).ravel(), function.ravel()
+
+    def with_cells(at: int) -> dict[str, np.ndarray]:
+        student = {name: value.copy() for name, value in weights.items()}
+        for k, (name, i, j) in enumerate(allocation.cells):
+            student[name][i, j] = fmpq(int(k == at))
+        return student
+
+    label, function = values(with_cells(-1))
+    columns = [values(with_cells(k)) for k in range(allocation.size)]
+    F = np.array([own - label for own, _ in columns], object).T
+    G = np.array([own - function for _, own in columns], object).T
+    goal = values({name: to_rational(value) for name, value in instance.teacher.items()})[1]
+    r, equations = allocation.size, len(label)
+    system = np.full((r + equations, r + equations + 1), fmpq(0), object)
+    system[:r, :r], system[:r, r:-1], system[r:, :r] = G.T @ G, F.T, F
+    system[:r, -1], system[r:, -1] = G.T @ (goal - function), Y.ravel() - label
+    reduced, pivots = rational_echelon(system)
+    if r + equations in pivots:
+        return math.inf, math.inf
+    w = np.full(r, fmpq(0), object)
+    for row, column in enumerate(pivots):
+        if column < r:
+            w[column] = reduced[row, r + equations]
+    off = G @ w + function - goal
+    size = sum((v * v for v in goal), fmpq(0))
+    if size == 0:
+        return 0.0, math.inf
+    error = nearest_double(sum((v * v for v in off), fmpq(0)) / size)
+    return max(math.nextafter(error, -math.inf), 0.0), error and math.nextafter(error, math.inf)
 
 
 def _ends(value: arb) -> tuple[float, float]:

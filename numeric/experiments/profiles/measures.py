@@ -12,7 +12,7 @@ import numpy as np
 from algebra.errors import known_name
 from algebra.time_limits import check_time
 from numeric.conditions import conditions
-from numeric.experiments.profiles.errors import new_errors
+from numeric.experiments.profiles.errors import least_error, new_errors
 from numeric.instances import Instance
 
 # A multiple of the error of a few rounded operations on doubles.
@@ -35,6 +35,9 @@ class Measure:
     costs : callable
         From an instance, certified centres (·, r) and radii (·, r) to lower and upper bounds (·,)
         of the costs of the solutions.
+    of_family : callable or None
+        The least cost of a family of matches, enclosed, or None if it is not known: where more
+        weights learn than there are equations.
     is_slow : bool
         Whether it may take much longer than the counts.
     """
@@ -44,6 +47,9 @@ class Measure:
     constraint: str | None
     costs: _Costs = field(repr=False)
     is_slow: bool = False
+    of_family: Callable[[Instance], tuple[float, float] | None] | None = field(
+        default=None, repr=False
+    )
 
 
 def _largest(
@@ -87,7 +93,7 @@ MEASURES = {
         Measure("size", "largest |weight| allowed", "max_abs", _size),
         Measure("change", "largest change of a weight allowed", "max_change", _change),
         Measure("norm", "Euclidean length of the change allowed", None, _norm),
-        Measure("error", "error on new samples allowed", None, new_errors, is_slow=True),
+        Measure("error", "error on new samples allowed", None, new_errors, True, least_error),
         Measure("condition", "condition number allowed", None, _condition, is_slow=True),
     )
 }

@@ -84,6 +84,7 @@ class Thresholds:
         self.seed = seed
         self.measure = measure
         self._pools = CertifiedPools(problem.support)
+        self._listed = is_listed(problem)
 
     def of(self, count: InstanceCount) -> Threshold:
         """The threshold of one trial."""
@@ -91,6 +92,13 @@ class Thresholds:
         searched = count.reason is Reason.SEARCHED
         if counted and not count.real:
             return Threshold(count.index, math.inf, math.inf)
+        if self.measure.of_family is not None and not self._listed:
+            instance = draw_instance(self.problem, self.seed, count.index)
+            least, most = self.measure.of_family(instance) or (0.0, math.inf)
+            if count.outcome != "matched" or self.problem.constraints:
+                # It is known without constraints, and if there is a match.
+                most = math.inf
+            return Threshold(count.index, least, most, counted, searched)
         if not count.solutions:
             return Threshold(count.index, 0.0, math.inf, counted, searched)
         instance = draw_instance(self.problem, self.seed, count.index)

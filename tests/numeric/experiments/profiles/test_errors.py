@@ -162,3 +162,39 @@ def test_the_command_prints_json(tmp_path):
     assert data["by"] == "error"
     assert [p["bound"] for p in data["points"]] == [0.1, 1.0]
     assert {"matched", "unmatched", "undetermined", "low", "high"} <= set(data["points"][0])
+
+
+def test_the_least_error_of_a_family_is_that_of_numpy():
+    """More weights than equations, labels affine in them: constrained least squares by NumPy."""
+    net = mp.LinearRNN(n=3, T=2, b=1, d=2, m=1)
+    problem = mp.Problem(net, {"D": [[1, 1, 1], [1, 1, 0]]})
+    found = mp.profile(problem, by="error", bounds=[0.1, 1.0], trials=30).profiles[0].thresholds
+    X = np.eye(2)
+    new = net.with_samples(2)
+    for one in found:
+        instance = draw_instance(problem, 0, one.index)
+        points = [np.zeros(5), *np.eye(5)]
+        label, *labels = (net.forward(instance.with_weights(w), instance.X).ravel() for w in points)
+        start, *ends = (new.forward(instance.with_weights(w), X).ravel() for w in points)
+        F, G = (np.array(v).T - z[:, None] for v, z in ((labels, label), (ends, start)))
+        particular = np.linalg.lstsq(F, instance.labels.ravel() - label, rcond=None)[0]
+        free = np.linalg.svd(F)[2][2:].T
+        goal = new.forward(instance.teacher, X).ravel()
+        off = goal - start - G @ particular
+        rest = off - G @ free @ np.linalg.lstsq(G @ free, off, rcond=None)[0]
+        assert one.high == pytest.approx(rest @ rest / (goal @ goal), rel=1e-6, abs=1e-12)
+        assert one.low <= one.high <= one.low * (1 + 1e-9) + 1e-300
+
+
+def test_the_error_of_another_family_is_only_bounded():
+    """With labels not affine in the weights a matched trial has no upper bound of its error."""
+    problem = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 1], [0, 0]]})
+    found = mp.profile(problem, by="error", bounds=[1.0], trials=5).profiles[0].thresholds
+    assert all(one.low in (0.0, math.inf) and one.high == math.inf for one in found)
+
+
+def test_a_family_on_a_basis_has_no_error():
+    """If the samples are a basis the matches of a family are the teacher's function."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    found = mp.profile(mp.Problem(net, {"W": [[1, 1], [1, 0]]}), by="error", bounds=[0], trials=10)
+    assert found.points[0].matched == found.profiles[0].at(math.inf).matched == 10
