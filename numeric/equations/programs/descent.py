@@ -1,12 +1,23 @@
-"""Gradient descent, Adam and Levenberg–Marquardt for a batch of students.
+"""Gradient descent, Adam, AdaHessian and Levenberg–Marquardt for a batch of students.
 
 A run ends when the root of its mean squared error is 1e-10 of the root mean square of its
 labels, when it is no longer finite, or after the given number of steps (Levenberg–Marquardt also
 when no step reduces the error at the largest damping).  Runs are independent: the result of a run
 does not depend on the batch.
 
-The rate is constant for gradient descent; for Adam it falls to a hundredth by half a cosine over
-the given steps; Levenberg–Marquardt has none, its damping adapts to success and failure.
+The rate is constant for gradient descent; for Adam and AdaHessian it falls to a hundredth by half a
+cosine over the given steps; Levenberg–Marquardt has none, its damping adapts to success and
+failure.
+
+AdaHessian [1]_ is Adam with an estimate of the Hessian's diagonal in place of the gradient in the
+second moment: z ∘ H z for random signs z.  H z is a central difference of two gradients, which is
+exact for losses that are piecewise quadratic (a layer of a ReLU net between its kinks).  The
+diagonal is not averaged over blocks of weights: a subset of weights has no blocks.
+
+References
+----------
+.. [1] Z. Yao, A. Gholami, S. Shen, M. Mustafa, K. Keutzer, M. Mahoney, "AdaHessian: an adaptive
+   second order optimizer for machine learning", arXiv 2006.00719.
 """
 
 from __future__ import annotations
@@ -26,6 +37,9 @@ from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 ENOUGH = 1e-10
 # Number of steps after which finished runs are removed from the batch.
 _SWEEP = 25
+# The distance of the gradients whose difference is a product with the Hessian, and what AdaHessian
+# adds to the root of the mean square.
+_DIFFERENCE, _TINY = 1e-4, 1e-4
 
 
 @dataclass(frozen=True)
@@ -106,6 +120,35 @@ def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
     return _descend(loss, starts, steps, rule)
 
 
+def adahessian(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
+    """AdaHessian, full batch, the rate falling to a hundredth by half a cosine.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float
+        Factor of the steps; 0.15 in its authors' experiments.
+    """
+    state, part, w = Adam(np.array(starts, float), _TINY), loss, np.array(starts, float)
+
+    def rule(slope: np.ndarray, t: int, rows: np.ndarray) -> np.ndarray:
+        nonlocal state, part, w
+        state = state.take(rows)
+        if len(rows) < len(w):
+            part, w = part.take(rows), w[rows]
+        # The same signs for all runs, so that a run does not depend on its batch.
+        signs = np.random.default_rng(t).choice((-1.0, 1.0), size=w.shape[1])
+        ends = [part.slope(w + sign * _DIFFERENCE * signs)[1] for sign in (1, -1)]
+        diagonal = signs * (ends[0] - ends[1]) / (2 * _DIFFERENCE)
+        step = state.step(slope, half_cosine(rate, t, steps), diagonal)
+        w = w - step
+        return step
+
+    return _descend(loss, starts, steps, rule)
+
+
 def damped_gauss_newton(
     loss: Loss, starts: np.ndarray, steps: int, rate: float = math.nan
 ) -> Descent:
@@ -165,6 +208,9 @@ OPTIMIZERS = {
     for one in (
         Optimizer("gd", "gradient descent", 10_000, 0.1, gradient_descent),
         Optimizer("adam", "Adam, its rate falling by a half cosine", 5_000, 0.03, adam),
+        Optimizer(
+            "adahessian", "AdaHessian, its rate falling by a half cosine", 2_000, 0.15, adahessian
+        ),
         Optimizer("levenberg-marquardt", "damped Gauss-Newton", 200, None, damped_gauss_newton),
     )
 }
@@ -218,11 +264,17 @@ class Adam:
         self._tiny = tiny
         self._steps = 0
 
-    def step(self, slope: np.ndarray, rate: float | np.floating) -> np.ndarray:
-        """The amount to subtract from the variables, given the gradient and the step size."""
+    def step(
+        self, slope: np.ndarray, rate: float | np.floating, scale: np.ndarray | None = None
+    ) -> np.ndarray:
+        """The amount to subtract from the variables, given the gradient and the step size.
+
+        The second moment is that of `scale`, by default of the gradient.
+        """
         self._steps += 1
+        scale = slope if scale is None else scale
         self._first += (1 - _DECAY[0]) * (slope - self._first)
-        self._second += (1 - _DECAY[1]) * (slope * slope - self._second)
+        self._second += (1 - _DECAY[1]) * (scale * scale - self._second)
         mean = self._first / (1 - _DECAY[0] ** self._steps)
         spread = self._second / (1 - _DECAY[1] ** self._steps)
         return np.asarray(rate * mean / (np.sqrt(spread) + self._tiny))

@@ -17,7 +17,12 @@ _SORTED_BY = {
     "size": "largest weight of the smallest match",
     "condition": "condition of the smallest match",
 }
-_OTHER = {"adam": "levenberg-marquardt", "gd": "levenberg-marquardt", "levenberg-marquardt": "adam"}
+_OTHER = {
+    "adam": "levenberg-marquardt",
+    "gd": "levenberg-marquardt",
+    "adahessian": "levenberg-marquardt",
+    "levenberg-marquardt": "adam",
+}
 
 
 def training_document(found: TrainResult) -> Document:

@@ -1,18 +1,21 @@
 """Optimizers, compared with closed forms and SciPy; batches do not change the runs."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from matchprob import LinearEstimator, Problem, draw_instance
+from matchprob import LinearEstimator, Problem, ShallowReLU, draw_instance
 from numeric.equations.programs.descent import (
     ENOUGH,
     OPTIMIZERS,
     Adam,
+    adahessian,
     find_optimizer,
     gradient_descent,
+    half_cosine,
 )
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students, starts_of
@@ -87,7 +90,7 @@ def test_diverging_runs_end_early():
 
 def test_unknown_optimizers_are_refused():
     """The message lists the known names."""
-    refuses("gd, adam, levenberg-marquardt", find_optimizer, "sgd")
+    refuses("gd, adam, adahessian, levenberg-marquardt", find_optimizer, "sgd")
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])
@@ -113,3 +116,27 @@ def test_a_quadratic_is_minimised():
     for t in range(2000):
         w = w - state.step(scale * w, 0.1 * (1 - t / 2000))
     assert np.abs(w).max() < 1e-6
+
+
+def test_adahessian_scales_each_weight_by_its_own_curvature():
+    """The first step of a quadratic in separate weights is Newton's, times the rate."""
+    problem = Problem(LinearEstimator(q=2, d=1, m=2), {"W": [[1, 1]]})
+    loss, w = batch(problem, 8)
+    # Samples on the axes: the Hessian is diagonal, with a different curvature for each weight.
+    X = np.repeat(np.diag([3.0, 0.1])[None], len(w), axis=0)
+    loss = Loss(replace(loss.students, X=X))
+    curvature = np.array([9.0, 0.01])
+    _, slope = loss.slope(w)
+    moved = w - adahessian(loss, w, 1, 0.15).ends
+    expected = half_cosine(0.15, 1, 1) * slope / (curvature + 1e-4)
+    assert np.allclose(moved, expected, rtol=1e-5)
+
+
+def test_adahessian_finds_matches_of_relu_nets():
+    """Most runs of a ReLU net that Levenberg-Marquardt solves, AdaHessian solves too."""
+    loss, w = batch(Problem(ShallowReLU(q=3, n=4, d=1, m=3), {"W1": "all"}), 30)
+    solved = [
+        np.flatnonzero(OPTIMIZERS[name].descend(loss, w, 800, 0.15).mse < 1e-4)
+        for name in ("levenberg-marquardt", "adahessian")
+    ]
+    assert len(solved[1]) > len(solved[0]) / 2 > 0
