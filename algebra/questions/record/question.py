@@ -397,7 +397,9 @@ class RecordingQuestion:
         """
         table, owner = self.rows(self.point(p, number))
         place = {int(k): i for i, k in enumerate(owner)}
-        order = [place[k] for k in (*self.free, *sorted(self.must))]
+        # An entry that belongs to the target is not recorded: its row is zero.
+        table = np.concatenate([table, np.zeros((1, table.shape[1]), np.int64)])
+        order = [place.get(k, len(table) - 1) for k in (*self.free, *sorted(self.must))]
         matroid, _ = LinearMatroid(table[order].T, p).contract(range(len(self.free), len(order)))
         free = len(self.free)
         return CappedProblem(

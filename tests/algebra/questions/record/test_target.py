@@ -175,6 +175,15 @@ def test_new_samples_are_determined_with_all_weights():
     assert identify(few, target="samples=new").target[0].free == 1
 
 
+def test_entries_at_the_steps_of_a_target_are_not_recorded():
+    """Single entries of earlier steps are chosen for a target of the last one, with a proof."""
+    network = RNN(n=3, T=3, b=1, d=1, m=2, activation="tanh", read="all")
+    problem = Problem(network, {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]})
+    found = check(problem, "entries", "times=2")
+    assert not any("step 2" in name for name in found.names)
+    assert verify_recording(found.proof_file()).holds
+
+
 def proofs():
     """Proof files with cuts, and one without."""
     out = []
