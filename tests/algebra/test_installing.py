@@ -81,4 +81,5 @@ def test_messages_name_parts_that_exist():
             for call in ast.walk(ast.parse(text)):
                 if isinstance(call, ast.Call) and getattr(call.func, "id", "") == "missing":
                     named |= {extra.value for extra in call.args[2:]}
-    assert named == set(parts)
+    # The extra for msolve has its dependencies, which the command of `MSOLVE` leaves out.
+    assert named == {*parts} - {"msolve"}
