@@ -57,6 +57,25 @@ def test_both_ranks_are_said():
     assert [one.name for one in only] == ["A,B", "A,B, at its start", "W"]
 
 
+def test_an_update_of_rank_8_of_a_matrix_of_64_rows():
+    """512 = 8 · 64 at B = 0; 960 = 8 · (64 + 64) − 8² otherwise; divided by three labels."""
+    build = Builder()
+    x = build.sample("x", (64,))
+    W, A, B = (build.weight(*one) for one in (("W", (64, 64)), ("A", (8, 64)), ("B", (64, 8))))
+    through = build.contract("ij,j->i", B, build.contract("ij,j->i", A, x))
+    hidden = build.apply("tanh", build.add(build.contract("ij,j->i", W, x), through))
+    program = build.program(build.contract("ij,j->i", build.weight("out", (3, 64)), hidden))
+    rng = np.random.default_rng(1)
+    values = {name: (rng.integers(-9, 9, s), 7) for name, s in program.weights.items()}
+    values["B"] = (np.zeros((64, 8), int), 7)
+    roles = dict.fromkeys(values, "matrix")
+    read = Read(program, values, frozenset(), {}, roles, frozenset({"A", "B"}))
+    found = mp.capacity(read, LEARNING).subsets
+    assert [(one.name, one.rank, one.capacity) for one in found] == [
+        (LEARNING, 960, 320), (START, 512, 170),
+    ]  # fmt: skip
+
+
 def test_the_start_of_an_adapter():
     """PEFT's LoRA of a small GPT-2: both ranks are autograd's."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
