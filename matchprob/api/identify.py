@@ -223,7 +223,9 @@ def _by_program(
     (rank, samples, is_whole), best = max(tries, key=lambda own: own[0][0])
     exactness = argued(best.model, f"argued/{seed}")
     chooses = "choose" in best.model.functions
-    stopped = not is_whole and rank < most and best.samples is None
+    # Ranks that are upper bounds are no lower bounds of the dimension.
+    is_bound = not exactness.is_exact
+    stopped = not is_whole and rank < most and best.samples is None and not is_bound
     if not chooses and best.at == "generic":
         known_by = f"found with ranks that are {exactness.words}"
     else:
@@ -242,9 +244,10 @@ def _by_program(
     some = every is None or samples < every
     if some and rank < most:
         known_by += "; other choices of tokens may have a larger one"
-    is_known = rank == most or (is_whole and not chooses and not some and best.at == "generic")
+    is_everywhere = is_whole and not chooses and not some and best.at == "generic"
     return Dimension(
-        None, name, rank if is_known else None, rank, expected, ambient, parameters, samples,
-        known_by, patterns=tuple(own[0] for own, _ in tries) if chooses else (),
-        is_stopped=stopped,
+        None, name, rank if not is_bound and (rank == most or is_everywhere) else None,
+        None if is_bound else rank, expected, ambient, parameters, samples, known_by,
+        patterns=tuple(own[0] for own, _ in tries) if chooses else (), is_stopped=stopped,
+        at_most=(min(rank, most) if is_everywhere else most) if is_bound else None,
     )  # fmt: skip

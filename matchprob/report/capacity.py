@@ -77,8 +77,10 @@ def draw_capacity(axes: Axes, found: Capacity) -> None:
 def draw_dimension(axes: Axes, found: Dimension) -> None:
     """Dimension, expected and ambient dimension, and the number of weights, as bars."""
     own = "dimension" if found.dimension is not None else "dimension at least"
+    if found.at_most is not None:
+        own = "dimension at most"
     values = {
-        own: found.at_least,
+        own: found.at_least if found.at_most is None else found.at_most,
         "expected": found.expected,
         "ambient": found.ambient,
         "weights": found.parameters,
@@ -87,10 +89,14 @@ def draw_dimension(axes: Axes, found: Dimension) -> None:
     colours = [BLUE if name == own else SKY for name in known]
     bars = axes.barh(list(known), list(known.values()), color=colours)
     axes.bar_label(bars, padding=2, fontsize=SMALL)
-    if found.dimension is None:
+    if found.dimension is None and found.at_least is not None:
         axes.plot(found.at_least, 0, ">", color=BLUE, ms=9, clip_on=False)
     axes.margins(x=0.12)
     axes.invert_yaxis()
     tidy(axes, "dimension")
-    defect = "lower bound" if found.defect is None else f"defect {found.defect}"
+    defect = (
+        ("lower bound" if found.at_most is None else "upper bound")
+        if found.defect is None
+        else f"defect {found.defect}"
+    )
     heading(axes, f"{found.model}\n{defect}{', filling' * found.filling}")

@@ -67,9 +67,9 @@ class Dimension(Result):
     model : str
         The name.
     dimension : int or None
-        None if only a lower bound is known.
-    at_least : int
-        The largest rank found: the dimension, or a lower bound.
+        None if only a bound is known.
+    at_least : int or None
+        The largest rank found: the dimension, or a lower bound; None if ranks are upper bounds.
     expected : int or None
         None if scales were not counted (`algebra.programs.scales`).
     ambient : int or None
@@ -86,12 +86,14 @@ class Dimension(Result):
         For a network that chooses by signs, the rank on each activation pattern.
     is_stopped : bool
         Whether more samples might have increased the rank.
+    at_most : int or None
+        An upper bound, where ranks are no more than that.
     """
 
     network: Network | None
     model: str
     dimension: int | None
-    at_least: int
+    at_least: int | None
     expected: int | None
     ambient: int | None
     parameters: int
@@ -102,6 +104,7 @@ class Dimension(Result):
     filling_widths: tuple[tuple[int, ...], ...] | None = None
     patterns: tuple[int, ...] = ()
     is_stopped: bool = False
+    at_most: int | None = None
 
     @property
     def defect(self) -> int | None:
@@ -117,7 +120,7 @@ class Dimension(Result):
         Then all functions of the ambient space near a generic function of the network can be
         realized.
         """
-        return self.at_least == self.ambient
+        return self.at_least is not None and self.at_least == self.ambient
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -129,6 +132,8 @@ class Dimension(Result):
             **named(self, "dimension", "at_least", "expected", "ambient", "defect", "filling"),
             **named(self, "parameters", "samples"),
         }
+        if self.at_most is not None:
+            sizes["at_most"] = self.at_most
         return {**sizes, "patterns": list(self.patterns)} if self.patterns else sizes
 
     def proof_file(self) -> dict[str, Any]:
@@ -162,9 +167,11 @@ class Dimension(Result):
             facts["smallest_filling_widths"] = widths or "none within the limits"
         smooth = self.dimension is not None and not self.patterns
         most = ", and near none in more" if self.dimension is not None and self.patterns else ""
+        where = "almost all" if smooth or self.at_most is not None else "some"
+        count = self.at_least if self.at_most is None else f"at most {self.at_most}"
         known = [
-            f"Near {'almost all' if smooth else 'some'} weights, changes of the {self.parameters} "
-            f"weights change the function in {self.at_least} independent directions{most}."
+            f"Near {where} weights, changes of the {self.parameters} weights change the function "
+            f"in {count} independent directions{most}."
         ]
         if self.defect:
             known.append(
@@ -191,6 +198,10 @@ class Dimension(Result):
             short = "" if self.defect is None else f", defect {self.defect}"
             filling = ", filling" if self.filling else ""
             return f"{self.model}: dimension {self.dimension}{space}{hoped}{short}{filling}"
+        if self.at_most is not None:
+            return (
+                f"at most {self.at_most} (upper bounds of ranks): dimension of {self.model}{hoped}"
+            )
         if self.is_stopped:
             why = f"stopped at {self.samples} samples"
         elif not self.patterns:
