@@ -197,7 +197,7 @@ BAD = {
     "not 0/1": (NETWORK + "[learnable]\nW = [[1, 2], [0, 0]]", "`learnable.W[0][1]` is 2"),
     "no such matrix": (NETWORK + "[learnable]\nV = [[1]]", "names `V`"),
     "missing mask": (NETWORK + '[learnable]\nW = "w.csv"', "does not exist"),
-    "mask suffix": (NETWORK + '[learnable]\nW = "w.docx"', "ends in .csv, .tsv, .npy"),
+    "mask suffix": (NETWORK + '[learnable]\nW = "w.docx"', "ends in .csv, .tsv, .txt"),
     "support": (ROW + "[support]\nW = [[0, 1], [1, 1]]", "cannot learn"),
     "law": (ROW + '[distribution]\nweights = "cauchy"', "distribution.weights ('cauchy')"),
     "impossible caps": (
