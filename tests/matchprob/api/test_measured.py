@@ -36,7 +36,7 @@ def test_verbs_that_take_measured_weights():
     assert mp.inspect(EXACT).allocation == EXACT.allocation
     row = mp.Problem(NET, {"W": [[1, 1], [0, 0]]}, values={"B": [[1], [2]]})
     assert mp.compare(EXACT, row, trials=5).trials == 5
-    with pytest.raises(mp.InputError, match=r"\[support\] or \[values\]"):
+    with pytest.raises(mp.InputError, match=r"\[support\], \[values\] or \[teacher\]"):
         mp.compare(EXACT, mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), trials=5)
 
 

@@ -97,7 +97,7 @@ def test_approximate_matches_are_kept(file, tmp_path, complaint, monkeypatch, an
 def test_readable_output(file, capsys):
     """Without --json the verbs print tables with names for the numbers."""
     path = file(DIAGONAL)
-    assert call("inspect", path, "--equations", "--all-forms") == 0
+    assert call("inspect", path, "--equations", "--all-forms", "--all") == 0
     out = capsys.readouterr().out
     assert "core, after elimination" in out
     assert "F_0_1*[W_0_0]" in out

@@ -75,8 +75,9 @@ def test_costs_are_those_of_the_solutions():
     """Each threshold encloses the least cost over the count's solutions, with a small width."""
     trials = 40
     counts = estimate(DIAGONAL, trials, complete=True).counts
-    for by, measure in MEASURES.items():
-        of = Thresholds(DIAGONAL, 0, measure).of
+    # The error on new samples has tests of its own.
+    for by in MEASURES.keys() - {"error"}:
+        of = Thresholds(DIAGONAL, 0, MEASURES[by]).of
         for count in counts:
             threshold, instance = of(count), draw_instance(DIAGONAL, 0, count.index)
             if not count.real:
