@@ -13,8 +13,11 @@ architecture may change only r chosen weights, its *allocation*.  The *match pro
 from __future__ import annotations
 
 import ast
+import functools
 import importlib
+import inspect
 import sys
+import typing
 import warnings
 from importlib.util import find_spec
 from pathlib import Path
@@ -51,6 +54,38 @@ def _paint(result: Any, ax: Any) -> Any:
     return importlib.import_module("matchprob.report.drawing.paint").paint(result, ax)
 
 
+@functools.cache
+def _imported_for_types(module: str) -> dict[str, str]:
+    """The names that a module imports for type checkers only, with their modules."""
+    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    return {
+        alias.name: str(node.module)
+        for block in tree.body
+        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+
+
+def _typed(function: Any) -> Any:
+    # A command loads no types; who gets a function in Python may ask for its type hints.
+    own, shared = inspect.unwrap(function).__globals__, "matchprob.verbs.parameters"
+    while True:
+        try:
+            typing.get_type_hints(function)
+            return function
+        except NameError as error:
+            name = error.name
+        try:
+            known = vars(importlib.import_module(shared))
+            homes = _imported_for_types(shared) | _imported_for_types(own["__name__"])
+            own[name] = known.get(name) or getattr(importlib.import_module(homes[name]), name)
+        except (ImportError, KeyError, OSError):
+            # An optional package, or no source: the function works without the types.
+            return function
+
+
 def __getattr__(name: str) -> Any:
     if name in DEPRECATED:
         new, gone = DEPRECATED[name]
@@ -64,6 +99,8 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
+    if inspect.isfunction(value):
+        value = _typed(value)
     globals()[name] = value
     return value
 

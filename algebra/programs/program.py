@@ -289,7 +289,7 @@ class Builder:
         if self._entries + 2 * entries > self._most:
             raise InputError(
                 f"{shown(entries)} entries, and {self._entries:,} of the values before, are more "
-                f"than the {self._most:,} that a file of this length may have"
+                f"than the {self._most:,} for which there is room: raise `memory`"
             )
         if len(self._nodes) >= MOST_OPERATIONS:
             raise InputError(f"it is more than {MOST_OPERATIONS:,} operations")

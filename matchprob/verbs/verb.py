@@ -305,7 +305,7 @@ def _type_text(text: Any, annotation: Any) -> str:
             return ast.unparse(tree.slice.elts[0])
     plain = typing.get_args(annotation)[0]
     text = getattr(plain, "__forward_arg__", "") or inspect.formatannotation(plain)
-    return text.removeprefix("collections.abc.")
+    return text.replace("collections.abc.", "")
 
 
 def _entry(one: inspect.Parameter, kind: str, text: str) -> str:

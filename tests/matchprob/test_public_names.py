@@ -3,6 +3,7 @@
 import inspect
 import pydoc
 import sys
+import typing
 
 import pytest
 
@@ -32,3 +33,16 @@ def test_a_public_name(name):
     assert len(repr(found)) < 2000
     assert inspect.getdoc(found)
     assert pydoc.render_doc(found)
+
+
+@pytest.mark.parametrize("name", mp.__all__)
+def test_type_hints_of_a_public_name(name):
+    """They can be evaluated, as tools do that build forms or schemes of functions."""
+    found = getattr(mp, name)
+    if inspect.isfunction(found):
+        hints = typing.get_type_hints(found)
+        assert "return" in hints
+        assert hints.keys() <= {*inspect.signature(found).parameters, "return"}
+    elif inspect.isclass(found):
+        assert isinstance(typing.get_type_hints(found), dict)
+        assert isinstance(typing.get_type_hints(found.__init__), dict)
