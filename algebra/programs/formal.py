@@ -169,16 +169,26 @@ class Formal:
 
     def root(self, a: Residues) -> Residues:
         """Square roots, or free values if there are none: see `strict`."""
-        power, exponent, result = a, (self.p + 1) // 4, np.ones_like(a)
-        while exponent:
-            if exponent & 1:
-                result = times(result, power, self.p)
-            power = times(power, power, self.p)
-            exponent >>= 1
         if not self.strict:
             return self.hashed(a, 4)
+        result = _power(a, (self.p + 1) // 4, self.p)
         self.invalid.append((a, times(result, result, self.p) != a))
         return result
+
+
+def _power(a: Residues, exponent: int, p: int) -> Residues:
+    """Powers with one exponent, four of its bits at a time."""
+    small = [np.ones_like(a), a]
+    while len(small) < 16:
+        small.append(times(small[-1], a, p))
+    result = small[0]
+    for place in reversed(range(0, exponent.bit_length(), 4)):
+        if result is not small[0]:
+            for _ in range(4):
+                result = times(result, result, p)
+        digit = exponent >> place & 15
+        result = times(result, small[digit], p) if digit else result
+    return result
 
 
 class FormalArithmetic(ModularArithmetic):

@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -115,7 +116,7 @@ class Model:
         """Whether samples are drawn of which there are finitely many in some inputs."""
         return not self.inputs and bool(choosing_inputs(self.program, self.tokens))
 
-    @property
+    @cached_property
     def functions(self) -> frozenset[str]:
         """Names of the functions that are applied, and "root" and "choose".
 
@@ -131,7 +132,7 @@ class Model:
         }
         return frozenset(found - {"log"} if _adds_logarithms(nodes) else found)
 
-    @property
+    @cached_property
     def roots(self) -> list[int]:
         """The nodes that are square roots on which the labels depend."""
         needed = self.program.needed([self.program.output])

@@ -207,7 +207,7 @@ class Program:
         """Orders of evaluation with the nodes that move, by target and weights, once computed."""
         return {}
 
-    @property
+    @cached_property
     def blocks(self) -> tuple[Block, ...]:
         """The blocks, in the order of their creation."""
         return tuple(
@@ -216,12 +216,12 @@ class Program:
             if node.op == "block"
         )
 
-    @property
+    @cached_property
     def weights(self) -> dict[str, Shape]:
         """Shapes of the weights by name."""
         return {block.name: block.shape for block in self.blocks if block.role == "weight"}
 
-    @property
+    @cached_property
     def samples(self) -> dict[str, Shape]:
         """Shapes of the samples by name, for one sample each."""
         return {block.name: block.shape for block in self.blocks if block.role == "sample"}
@@ -289,7 +289,7 @@ class Builder:
         if self._entries + 2 * entries > self._most:
             raise InputError(
                 f"{shown(entries)} entries, and {self._entries:,} of the values before, are more "
-                f"than the {self._most:,} for which there is room: raise `memory`"
+                f"than the {self._most:,} that a file of this length may have"
             )
         if len(self._nodes) >= MOST_OPERATIONS:
             raise InputError(f"it is more than {MOST_OPERATIONS:,} operations")

@@ -3,8 +3,8 @@
 *Functions* that a model defines are written out where they are called; each may call the next one
 twice.  *Constants* may be repeated, padded or joined with themselves.  The sizes of *values* are
 compared with `most_entries` where the program is built (`algebra.programs.program.Builder`): room
-that grows with the numbers that the file itself holds, and, since a small file of convolutions may
-label large pictures, with the memory limit.
+that grows with the numbers that the file itself holds, so that large models are read and small
+files cannot ask for much.
 """
 
 from __future__ import annotations
@@ -16,15 +16,12 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
-from algebra.memory_limits import memory_limit
 
 MOST_NODES = 50_000
 # Functions that call each other; bytes of what they are written out to.
 _MOST_DEPTH, _MOST_WRITTEN = 64, 1 << 26
 # Entries of all values of a program: for any file, and for each number in it.
 _ENTRIES, _ENTRIES_PER_NUMBER = 1 << 24, 16
-# Bytes of the memory limit for each entry: its place is a number of 8 bytes, with copies.
-_BYTES_PER_ENTRY = 24
 # Entries of a constant that is computed from others.
 MOST_CONSTANT = 1 << 22
 
@@ -33,8 +30,7 @@ def most_entries(model: Any) -> int:
     """How many entries all values of a model's program may have together."""
     held = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
     # What a tensor says of its size is compared with its bytes when it is read.
-    own = _ENTRIES + _ENTRIES_PER_NUMBER * min(max(held, 0), model.ByteSize())
-    return max(own, memory_limit() // _BYTES_PER_ENTRY)
+    return _ENTRIES + _ENTRIES_PER_NUMBER * min(max(held, 0), model.ByteSize())
 
 
 def check_expansion(model: Any) -> None:

@@ -9,7 +9,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from algebra.memory_limits import limited_memory
 from algebra.programs.onnx import bounds, read_onnx
 from algebra.programs.onnx.bounds import MOST_CONSTANT, check_constant
 from algebra.programs.onnx.written import read_program
@@ -106,40 +105,14 @@ def _whole(net, *numbers):
     ],
 )  # fmt: skip
 def test_what_would_be_large_is_refused(make, words, tmp_path):
-    """Doublings, repeats, padding, ranges and windows, each before it is made, by the limit."""
+    """Doublings, repeats, padding, ranges and windows, each before it is made."""
     net = Net()
     made = make(net, net.input("x", 3))
     made = made if isinstance(made, str) else made[0]
     path = _written(net, tmp_path, net.linear("l", made, 3, 2))
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with limited_memory(1 << 28):
-        refuses(words, read_onnx, path)
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 300 << 10
-
-
-def pictures(net):
-    """Two convolutions of a picture of 400 × 100: 25 million entries from a file of 1 kB."""
-    x = net.input("x", 1, 400, 100)
-    for k in range(2):
-        size = (4, 4 if k else 1, 3, 3)
-        x = net("Relu", net("Conv", x, net.weight(f"c{k}", *size), pads=[1, 1, 1, 1]))
-    for _ in range(6):
-        x = net("MaxPool", x, kernel_shape=[3, 3], pads=[1, 1, 1, 1])
-    return net.linear("head", net("Flatten", net("GlobalMaxPool", x)), 4, 1)
-
-
-def test_a_small_file_may_label_large_pictures(tmp_path):
-    """It is read if the memory limit has room for its values; less than 16 bytes an entry."""
-    net = Net()
-    path = _written(net, tmp_path, pictures(net))
-    with limited_memory(1 << 28):
-        refuses("(Conv|MaxPool).: .* entries, and .* for which there is room: raise `memory`",
-                read_onnx, path)  # fmt: skip
-    before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    with limited_memory(1 << 30):
-        entries = sum(node.size for node in read_onnx(path).program.nodes)
-    assert 1 << 23 < entries < (1 << 30) // 24
-    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 1 << 20
+    refuses(words, read_onnx, path)
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 500 << 10
 
 
 def test_functions_that_are_few_are_written_out(tmp_path):
