@@ -15,11 +15,11 @@ from __future__ import annotations
 import ast
 import functools
 import importlib
-import inspect
 import sys
 import typing
 import warnings
 from importlib.util import find_spec
+from inspect import getsource, isfunction, unwrap
 from pathlib import Path
 from typing import Any
 
@@ -57,7 +57,7 @@ def _paint(result: Any, ax: Any) -> Any:
 @functools.cache
 def _imported_for_types(module: str) -> dict[str, str]:
     """The names that a module imports for type checkers only, with their modules."""
-    tree = ast.parse(inspect.getsource(sys.modules[module]))
+    tree = ast.parse(getsource(sys.modules[module]))
     return {
         alias.name: str(node.module)
         for block in tree.body
@@ -70,7 +70,7 @@ def _imported_for_types(module: str) -> dict[str, str]:
 
 def _typed(function: Any) -> Any:
     # A command loads no types; who gets a function in Python may ask for its type hints.
-    own, shared = inspect.unwrap(function).__globals__, "matchprob.verbs.parameters"
+    own, shared = unwrap(function).__globals__, "matchprob.verbs.parameters"
     while True:
         try:
             typing.get_type_hints(function)
@@ -99,7 +99,7 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
-    if inspect.isfunction(value):
+    if isfunction(value):
         value = _typed(value)
     globals()[name] = value
     return value
