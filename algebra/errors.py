@@ -49,6 +49,10 @@ class ErrorsAt:
             raise InputError(f"{self.place}: {error}") from None
 
 
+class DualError(ValueError):
+    """A proof of a bound that is not a dual solution of its problem (`algebra.matroids.capped`)."""
+
+
 class Unfinished(RuntimeError):
     """Work that could not be finished; the unfinished part implies nothing about the answer.
 

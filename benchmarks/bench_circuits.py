@@ -25,7 +25,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from algebra.networks.rnn import RNN
-from algebra.problems.learning import Types
+from algebra.problems.cell_types import Types
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.parametrized import learning_rank

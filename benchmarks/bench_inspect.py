@@ -16,7 +16,7 @@ import resource
 import time
 from collections.abc import Callable
 
-from algebra.families.registry import inspect_allocation
+from algebra.families.equations import inspect_allocation
 from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation

@@ -22,7 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import matchprob  # noqa: F401 (registers the kinds)
-from algebra.networks.base import KINDS
+from algebra.networks.kinds import KINDS
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.experiments.principles.correlation import tau_b

@@ -16,12 +16,12 @@ from algebra.networks.recurrent import SequenceRNN as SequenceRNN
 from algebra.networks.relu import ShallowReLU as ShallowReLU
 from algebra.networks.rnn import RNN as RNN
 from algebra.problems.allocation import Allocation as Allocation
+from algebra.problems.cell_types import Types as Types
 from algebra.problems.constraints import Constraints as Constraints
 from algebra.problems.files import load_problem as load_problem
 from algebra.problems.instance_files import GivenNumbers as GivenNumbers
 from algebra.problems.instance_files import load_instance as load_instance
 from algebra.problems.laws.distribution import Distribution as Distribution
-from algebra.problems.learning import Types as Types
 from algebra.problems.problem import Problem as Problem
 from algebra.problems.random_cells import RandomCells as RandomCells
 from algebra.problems.tables import read_edges as read_edges

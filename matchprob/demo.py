@@ -18,7 +18,8 @@ from matplotlib.patches import Rectangle
 from rich.console import Console
 from rich.text import Text
 
-from algebra.certificates.certificate import INTERMEDIATE, Certificate
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation, mask_rows
 from algebra.problems.problem import Problem

@@ -18,8 +18,8 @@ from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.programs import Builder, Program, Value
 from algebra.programs.onnx import Read
+from algebra.programs.program import Builder, Program, Value
 from algebra.ranks.jacobian import all_cells
 
 ACTIVATIONS = ("tanh", "sigmoid", "softplus", {"polynomial": [0, 1, 1]}, {"polynomial": [1, 0, 2]})

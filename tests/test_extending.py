@@ -16,8 +16,8 @@ from matplotlib.axes import Axes
 import matchprob as mp
 from algebra.families import registry
 from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
-from algebra.networks.base import KINDS
 from algebra.networks.chain import ChainLayout, ChainNetwork
+from algebra.networks.kinds import KINDS
 from algebra.problems.files import load_problem
 from algebra.programs.aten.call import AtenCall
 from algebra.programs.onnx import OPERATORS, read_onnx
@@ -70,7 +70,7 @@ def test_the_argument_is_the_one_in_the_tree():
 @pytest.mark.parametrize(
     ("module", "names"),
     [
-        ("algebra.networks.base", "KINDS"),
+        ("algebra.networks.kinds", "KINDS"),
         ("algebra.families.registry", "FAMILIES"),
         ("algebra.families.linear.arguments.order", "ORDER"),
         ("algebra.networks.activation", "FUNCTIONS"),

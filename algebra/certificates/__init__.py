@@ -4,6 +4,7 @@ certificate  A verdict and its evidence: the object, its field names and its pla
 checks       The results of verification, one for each statement of a certificate
 claim        The claims in the file of a certificate: the fields that all families share
 duals        Evidence for bounds of matroid problems, declared for proof files
+explanation  Why a verdict is known, what stays open, and what would decide it, in sentences
 family       The interface of a family of networks, and the tools that it may use
 fields       Fields of a file read with their exact types, each refusal with its place
 maker        What made a proof file: a key that no check relies on
@@ -15,7 +16,9 @@ rank_claims  Claims that are based on generic ranks: their evidence, and its che
 reading      Reading of proof files: JSON text to plain data, within limits
 records      Tables of proof files, declared as dataclasses: read, written, made a schema
 root_evidence  A generic root count in a file: its form, and the relations between its fields
+sentences    Sentences of verdicts that several families say
 sparse       Large matrices of proof files in sparse form
 trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
+verdicts     Names of verdicts, and the laws for which they are known
 vanishing    Structural zeros that leave no path: certificate and verification
 """

@@ -13,13 +13,12 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from algebra.certificates.verdicts import VERDICTS
 from algebra.documents import Document, Explanation, Step, Table, plural, step
 from algebra.errors import Unfinished
 from algebra.results import Result, attribute_columns, named
 from algebra.time_limits import OutOfTime
 
-# Verdicts of allocations: minimal means MP = 0, maximal MP = 1, intermediate strictly between.
-VERDICTS = ("minimal", "maximal", "intermediate", "undecided")
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
 # The statement could not be computed again, so neither it nor the proof is decided.

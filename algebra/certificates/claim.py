@@ -12,26 +12,19 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from algebra.certificates.certificate import (
-    DISCRETE,
-    INTERMEDIATE,
-    VERDICTS,
-    is_beyond,
-    why_refused,
-)
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
 from algebra.certificates.fields import RefusedAt, within
 from algebra.certificates.records import Context, Converted, Counts, Record, read_form, write_form
 from algebra.certificates.sparse import SparseTable, entries_of, has_sparse_form
+from algebra.certificates.verdicts import DISCRETE, INTERMEDIATE, VERDICTS, is_beyond, why_refused
 from algebra.declarations import Count, Keyword, Size
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import nearest_double
-from algebra.networks.base import KINDS, Network
-from algebra.problems.files import network_from_dict
+from algebra.networks.base import Network
+from algebra.networks.kinds import KINDS, network_from_dict
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
 from algebra.problems.problem import Problem
-from algebra.problems.updates import UPDATES, read_update
 
 # Keys of ``certify --json`` that are not in the certificate.
 _PRINTED = ("names", "explanation", "generic_root_count_certainty")
@@ -104,11 +97,13 @@ def _read_learning(value: Any, place: str, context: Context) -> Any:
     """A mask or an update."""
     if not isinstance(value, Mapping) or has_sparse_form(value):
         return read_form(_Mask, value, place, context)
-    keys = [key for key in value if key in UPDATES]
+    keys = [key for key in value if key in _UPDATES]
     if len(keys) != 1:
-        raise CheckFailed(place, "must have one of the keys " + ", ".join(UPDATES))
+        raise CheckFailed(place, "must have one of the keys " + ", ".join(_UPDATES))
     [key] = keys
     given = _UPDATES[key].from_dict(value, place, context)
+    from algebra.problems.updates import read_update
+
     with RefusedAt(at := within(place, key)):
         return read_update({k: v for k, v in vars(given).items() if v is not None}, at)
 

@@ -12,14 +12,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import Verification
-from algebra.networks.base import Network, Support
+from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import Limits
 
 if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
     from algebra.certificates.records import Record
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
@@ -93,14 +93,10 @@ class Family(ABC):
     Attributes
     ----------
     name : str
-        The name, for engines for instance.
+        That of `Network.family`.
     """
 
     name: ClassVar[str]
-
-    @abstractmethod
-    def accepts(self, network: Network) -> bool:
-        """Whether a network belongs to the family."""
 
     @abstractmethod
     def certify(self, problem: Problem, effort: Effort) -> Certificate:

@@ -17,9 +17,8 @@ import numpy as np
 from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import DualError, InputError, one_line, shown
 from algebra.linalg.modular import PRIME_SIZES
-from algebra.matroids.capped import DualError
 from algebra.networks.base import Cell
 
 # Primes of the points at which ranks are computed.

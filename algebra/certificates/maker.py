@@ -18,7 +18,6 @@ from algebra.certificates.checks import UNCHECKED, Check, CheckFailed
 from algebra.certificates.records import Record
 from algebra.errors import InputError, one_line
 from algebra.installing import NAME
-from algebra.polynomials.msolve.process import MsolveFailed, version
 
 KEY = "made_by"
 # Longer names of versions are refused.
@@ -50,6 +49,8 @@ class Maker(Record):
 @cache
 def maker() -> Maker:
     """The programs that make files here."""
+    from algebra.polynomials.msolve.process import MsolveFailed, version
+
     try:
         own = importlib.metadata.version(NAME)
     except importlib.metadata.PackageNotFoundError:

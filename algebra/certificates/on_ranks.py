@@ -8,13 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import DISCRETE, MAXIMAL, UNDECIDED, Certificate
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
+from algebra.certificates.verdicts import DISCRETE, MAXIMAL, UNDECIDED
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem

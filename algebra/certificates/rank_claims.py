@@ -19,19 +19,13 @@ from typing import Annotated, Any, Literal, TypeVar
 
 import numpy as np
 
-from algebra.certificates.checks import (
-    PROBABLE,
-    PROVED,
-    UNCHECKED,
-    VERDICTS,
-    CheckFailed,
-    Checklist,
-)
+from algebra.certificates.checks import PROBABLE, PROVED, UNCHECKED, CheckFailed, Checklist
 from algebra.certificates.claim import Claim
 from algebra.certificates.family import Effort
 from algebra.certificates.points import RankClaim
 from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.verdicts import VERDICTS
 from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
 from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Cell

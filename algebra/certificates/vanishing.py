@@ -8,19 +8,24 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from algebra.certificates.certificate import MAXIMAL, Certificate
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.records import Record, read_form
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.networks.base import Network
 from algebra.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
 
 
 def vanishing_certificate(problem: Problem, seed: int) -> Certificate:
     """The certificate of a problem whose labels are all 0."""
+    from algebra.certificates.certificate import Certificate
+
     return Certificate(
         problem=problem,
         verdict=MAXIMAL,

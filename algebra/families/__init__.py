@@ -2,11 +2,12 @@
 
 activations/      Networks with activation functions and biases
 arbitrary_labels  Verdicts under arbitrary labels by counting, for any family
+equations         Structure and written forms of the equations of an allocation
 linear/           Networks that are chains of matrices
 models/           Programs that are read from files
 normalization/    Networks whose normalization layers learn
 other_teacher     Verdicts if a network of another size, activation or kind gives the labels
-registry          The families: inspect, certify and verify by the family of a network
+registry          The families: certify and verify by the family of a network
 relu/             Shallow ReLU networks: patterns, decisions with proofs, verdicts
 updates/          Problems whose matrices learn by low-rank updates, gains or ties
 """

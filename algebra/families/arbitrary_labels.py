@@ -21,12 +21,13 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import MINIMAL, UNDECIDED, Certificate
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.records import Record
+from algebra.certificates.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem

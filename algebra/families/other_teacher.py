@@ -37,13 +37,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import (
-    INTERMEDIATE,
-    MAXIMAL,
-    MINIMAL,
-    UNDECIDED,
-    Certificate,
-)
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -57,6 +51,7 @@ from algebra.certificates.claim import Claim, read_problem, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.records import Record
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, network_rank

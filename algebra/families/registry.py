@@ -1,4 +1,4 @@
-"""The families of networks: inspect, certify and verify by the family of a network.
+"""The families of networks: certify and verify by the family of a network.
 
 No other module depends on the family of a network.  A new family is a folder with these three
 functions, and a class here.  The modules of a family are loaded when they are first used: one
@@ -11,30 +11,23 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from algebra.certificates.certificate import FORMAT, VERSION, Certificate, settled, why_refused
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
+from algebra.certificates.verdicts import FORMAT, VERSION, why_refused
 from algebra.errors import InputError
-from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network, Support
-from algebra.networks.normalization import NormNet
-from algebra.networks.program import ProgramNetwork
-from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
-from algebra.systems.forms import unknown_form
 from algebra.time_limits import Limits, OutOfTime, limited, within
 
 if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
     from algebra.certificates.records import Record
-    from algebra.problems.instance_files import GivenNumbers
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
     from algebra.systems.written import SymbolicSystem
@@ -48,9 +41,6 @@ class NormalizationFamily(Family):
     """Networks whose normalization layers learn."""
 
     name = "normalization"
-
-    def accepts(self, network: Network) -> bool:
-        return isinstance(network, NormNet)
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.normalization.certify import certify_normnet
@@ -89,9 +79,6 @@ class ReluFamily(Family):
 
     name = "relu"
 
-    def accepts(self, network: Network) -> bool:
-        return isinstance(network, ShallowReLU)
-
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.relu.certify import certify_relu
 
@@ -114,9 +101,6 @@ class ActivationFamily(Family):
     """Networks with activation functions and biases."""
 
     name = "activations"
-
-    def accepts(self, network: Network) -> bool:
-        return isinstance(network, ActivatedNetwork)
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.activations.certify import certify_activated
@@ -141,9 +125,6 @@ class ProgramFamily(Family):
 
     name = "programs"
 
-    def accepts(self, network: Network) -> bool:
-        return isinstance(network, ProgramNetwork)
-
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.models.certify import certify_program
 
@@ -167,9 +148,6 @@ class LinearFamily(Family):
 
     name = "linear"
 
-    def accepts(self, network: Network) -> bool:
-        return network.chain() is not None
-
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.linear.certify import certify_linear
 
@@ -188,21 +166,24 @@ class LinearFamily(Family):
         return inspect_linear(allocation, support, seed, all_forms)
 
 
-FAMILIES: tuple[Family, ...] = (
-    NormalizationFamily(),
-    ReluFamily(),
-    ActivationFamily(),
-    ProgramFamily(),
-    LinearFamily(),
-)
+# By their names, which kinds of networks have as `family`.
+FAMILIES: dict[str, Family] = {
+    family.name: family
+    for family in (
+        NormalizationFamily(),
+        ReluFamily(),
+        ActivationFamily(),
+        ProgramFamily(),
+        LinearFamily(),
+    )
+}
 
 
 def family_of(network: Network) -> Family:
     """The family of a network."""
-    for family in FAMILIES:
-        if family.accepts(network):
-            return family
-    raise InputError(f"a {network.title} belongs to no family that can be certified")
+    if network.family not in FAMILIES:
+        raise InputError(f"a {network.title} belongs to no family that can be certified")
+    return FAMILIES[network.family]
 
 
 def certify(
@@ -270,6 +251,8 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.updates.certify import certify_updates
 
         return certify_updates(problem, effort, _certify)
+    from algebra.certificates.certificate import settled
+
     refusal = why_refused(problem)
     if refusal:
         raise InputError(refusal)
@@ -361,87 +344,3 @@ def papers_say(problem: Problem) -> dict[str, str]:
     reduction = None if own else lowered(problem)
     network = problem.network if reduction is None else reduction.problem.network
     return own or what_theorems_say(network, problem.allocation)
-
-
-def inspect_allocation(
-    allocation: Allocation,
-    support: Mapping[str, np.ndarray] | None = None,
-    *,
-    seed: int = 0,
-    all_forms: bool = False,
-) -> Inspection:
-    """Structure report of an allocation.
-
-    Parameters
-    ----------
-    allocation : Allocation
-    support : mapping of str to mask, optional
-    seed : int, optional
-        Determines the random point.
-    all_forms : bool, optional
-        Eliminate every form, not only the one with the smaller core.
-
-    Returns
-    -------
-    Inspection
-    """
-    family = family_of(allocation.network)
-    return family.inspect(allocation, support or {}, seed, all_forms)
-
-
-def inspect_updates(problem: Problem, *, seed: int = 0) -> Inspection:
-    """Structure report of a problem in which matrices learn by updates.
-
-    Parameters
-    ----------
-    problem : Problem
-    seed : int, optional
-    """
-    from algebra.families.updates.inspect import inspect_updates as inspected
-
-    return inspected(problem, seed)
-
-
-def form_names(
-    allocation: Allocation, support: Mapping[str, np.ndarray] | None = None
-) -> tuple[str, ...]:
-    """The forms that the equations of an allocation can be written in, by name."""
-    from algebra.systems.written import symbolic_forms
-
-    return (*family_of(allocation.network).forms(), *symbolic_forms(allocation, support or {}))
-
-
-def written_form(
-    allocation: Allocation,
-    form: str | None = None,
-    support: Mapping[str, np.ndarray] | None = None,
-    *,
-    numbers: GivenNumbers | None = None,
-    seed: int = 0,
-) -> SymbolicSystem:
-    """The equations of an allocation in one form, as SymPy expressions.
-
-    Parameters
-    ----------
-    allocation : Allocation
-    form : str, optional
-        One of `form_names`; by default the family's own, else the form with the smaller core.
-    support : mapping of str to mask, optional
-    numbers : GivenNumbers, optional
-        An instance; without one all data are symbols.
-    seed : int, optional
-        Seed of the activation pattern, if the network has one.
-
-    Returns
-    -------
-    SymbolicSystem
-    """
-    own = family_of(allocation.network).forms()
-    if form in own or (form is None and own and numbers is None):
-        return own[form or next(iter(own))](allocation)
-    names = form_names(allocation, support)
-    if form is not None and form not in names:
-        raise unknown_form(form, names, allocation.network)
-    from algebra.systems.written import symbolic_system
-
-    return symbolic_system(allocation, form, support or {}, numbers=numbers, seed=seed)

@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 from flint import fmpz, nmod_mat
 
-from algebra.children import call_apart
 from algebra.linalg import elimination
 from algebra.linalg.short_primes import BITS, ShortRing, product, signed
 from algebra.time_limits import check_time, checked
@@ -293,7 +292,11 @@ def modular_rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
         return 0
     if min(rows, columns) >= (MEDIUM if p < 1 << BITS else LARGE):
         return len(_independent(matrix, p, overwrite))
-    return call_apart(_rank, matrix, p) if _is_long(matrix) else _rank(matrix, p)
+    if not _is_long(matrix):
+        return _rank(matrix, p)
+    from algebra.children import call_apart
+
+    return call_apart(_rank, matrix, p)
 
 
 @dataclass(frozen=True)
@@ -373,7 +376,11 @@ def modular_echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
         return np.zeros((0, columns), np.int64), []
     if min(rows, columns) >= _WIDE:
         return _echelon_in_blocks(np.array(matrix, order="C"), p)
-    return call_apart(_echelon, matrix, p) if _is_long(matrix) else _echelon(matrix, p)
+    if not _is_long(matrix):
+        return _echelon(matrix, p)
+    from algebra.children import call_apart
+
+    return call_apart(_echelon, matrix, p)
 
 
 def _echelon_in_blocks(work: Residues, p: int) -> tuple[Residues, list[int]]:

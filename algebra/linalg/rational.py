@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 from flint import fmpq, fmpq_mat
 
-from algebra.children import call_apart
 from algebra.errors import InputError
 
 Rationals = np.ndarray
@@ -126,6 +125,8 @@ def _rref(given: fmpq_mat) -> tuple[fmpq_mat, int]:
     if not _is_long(given):
         reduced, found = given.rref()
         return reduced, int(found)
+    from algebra.children import call_apart
+
     rows, columns = given.nrows(), given.ncols()
     entries, found = call_apart(_rref_of_pairs, _pairs(given), rows, columns)
     return _of_pairs(entries, rows, columns), found

@@ -32,7 +32,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.matroids.capped import CappedProblem, DualError, Optimum
+from algebra.errors import DualError
+from algebra.matroids.capped import CappedProblem, Optimum
 from algebra.matroids.lagrangian import SCALE, Hint, LagrangianLeaf, LagrangianSearch, Lines, Relax
 from algebra.time_limits import end_of_part, has_passed
 

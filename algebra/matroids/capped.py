@@ -63,10 +63,6 @@ class CappedProblem(NamedTuple):
         return True
 
 
-class DualError(ValueError):
-    """A proof of a bound that is not a dual solution of this problem."""
-
-
 class Dual(Protocol):
     """A proof of a lower bound by greedy runs: a splitting, a tree, a shortage."""
 

@@ -37,8 +37,8 @@ from functools import cached_property
 
 import numpy as np
 
+from algebra.errors import DualError
 from algebra.linalg.modular import Residues, modular_rank
-from algebra.matroids.capped import DualError
 from algebra.matroids.groups import GroupLeaf, branch, least_rating
 from algebra.matroids.spanning import CheapestGroups, SpanningProblem
 from algebra.time_limits import check_time, has_passed

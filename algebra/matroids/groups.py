@@ -19,10 +19,11 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
+from algebra.errors import DualError
 from algebra.linalg import modular
 from algebra.linalg.modular import Residues, matmul, modular_echelon
 from algebra.matroids.branch_and_bound import conditions_cover
-from algebra.matroids.capped import Dual, DualError
+from algebra.matroids.capped import Dual
 from algebra.matroids.linear import LinearMatroid
 from algebra.time_limits import OutOfTime, check_time
 

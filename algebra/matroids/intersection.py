@@ -24,8 +24,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from algebra.errors import DualError
 from algebra.linalg.modular import times
-from algebra.matroids.capped import CappedProblem, DualError
+from algebra.matroids.capped import CappedProblem
 
 # Sums of costs up to this are computed in 64 bits, larger ones in Python's integers.
 _WORD = np.iinfo(np.int64).max // 4

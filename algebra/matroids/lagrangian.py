@@ -10,7 +10,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.matroids.capped import CappedProblem, DualError
+from algebra.errors import DualError
+from algebra.matroids.capped import CappedProblem
 
 # Multipliers are integer multiples of 1/SCALE of a cost unit.
 SCALE = 1 << 12

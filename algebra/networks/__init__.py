@@ -1,6 +1,7 @@
 r"""Network kinds, one file for each: sizes, matrices and the map that they compute.
 
-base           Base class of networks, the registry of kinds, and the exception `NotKnown`
+kinds          The registry of kinds, and networks from the table of a file
+base           Base class of networks, and the exception `NotKnown`
 chain          Linear networks as chains of matrix products, and all that follows from this
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 feedforward    Linear estimators and multi-layer linear networks
@@ -14,12 +15,6 @@ normalization  Networks whose normalization layers learn: frozen matrices, tunab
                shifts; linear ones as multi-layer linear networks, by augmented matrices
 program        Programs that are read from files
 
-A new kind is a new file here: every file of this folder is imported, and a class with a `kind`
-registers itself in `base.KINDS`.
+A new kind is a new file here and its line in `kinds.KINDS`: its module is imported when the kind is
+asked for.
 """
-
-from importlib import import_module
-from pkgutil import iter_modules
-
-for _module in sorted(iter_modules(__path__), key=lambda module: module.name):
-    import_module(f"{__name__}.{_module.name}")

@@ -40,12 +40,13 @@ from algebra.networks.base import (
     of_units,
 )
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.programs import Arithmetic, Builder, Node, Program, Value, evaluate
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.evaluate import Arithmetic, evaluate
 from algebra.programs.jacobian import Sweep, factors
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, sums_are_independent
+from algebra.programs.program import Builder, Node, Program, Value
 from algebra.programs.residues import ModularArithmetic
 
 # Names of values of a program: pre-activations and activations, beside those that can be recorded.
@@ -113,6 +114,7 @@ class ActivatedNetwork(Network):
         The read-out matrix D.
     """
 
+    family: ClassVar[str] = "activations"
     needs_entries: ClassVar[bool] = True
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": (*ANALYTIC, LINEAR, POLYNOMIAL)}
     words_with_numbers: ClassVar[frozenset[str]] = frozenset({POLYNOMIAL})

@@ -11,7 +11,13 @@ from __future__ import annotations
 
 import operator
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import (
+    Callable,
+    Collection,
+    Iterable,
+    Mapping,
+    Sequence,
+)
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
@@ -20,13 +26,14 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.linalg.modular import matmul as modular_matmul
-from algebra.programs.program import Program
+from algebra.networks.kinds import KINDS as KINDS
 from algebra.programs.programmed import Programmed
 
 if TYPE_CHECKING:
     from algebra.networks.chain import ChainLayout
     from algebra.networks.limits import MatrixLimits
     from algebra.programs.generic import Model
+    from algebra.programs.program import Program
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
@@ -34,6 +41,16 @@ Matmul = Callable[[Matrix, Matrix], Matrix]
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]
 # A weight: matrix, row, column, 0-based.
 Cell = tuple[str, int, int]
+
+
+class ColumnFactors(Factors):
+    """The factors of a Jacobian that is no sum of products: its columns are computed on request."""
+
+    def columns(self, cells: Sequence[Cell]) -> np.ndarray:
+        """Columns of the Jacobian, as for `algebra.ranks.jacobian.jacobian`."""
+        raise NotImplementedError
+
+
 # Structural zeros: masks that are 0 where a weight does not exist; a matrix without mask is dense.
 Support = Mapping[str, np.ndarray]
 
@@ -101,10 +118,6 @@ class Point:
     def reduced(self, a: Matrix) -> Matrix:
         """Residues of a sum."""
         return a % self.p
-
-
-# Kinds by their names in a problem file; every subclass with a `kind` registers itself.
-KINDS: dict[str, type[Network]] = {}
 
 
 class NotKnown(InputError):
@@ -184,6 +197,8 @@ class Network(Programmed):
     ----------
     kind : str
         The name of the kind in a problem file.
+    family : str
+        The family that certifies and verifies it: see `algebra.families.registry`.
     title : str
         The kind's name in a sentence.
     column_letter : str
@@ -213,6 +228,7 @@ class Network(Programmed):
     """
 
     kind: ClassVar[str] = ""
+    family: ClassVar[str] = ""
     title: ClassVar[str] = ""
     column_letter: ClassVar[str] = "m"
     drive_letter: ClassVar[str] = "X"
@@ -231,9 +247,7 @@ class Network(Programmed):
 
     def __init_subclass__(cls) -> None:
         if "kind" in cls.__dict__:
-            other = KINDS.setdefault(cls.kind, cls)
-            if (other.__module__, other.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise TypeError(f"two classes of kind {cls.kind!r}: {other} and {cls}")
+            KINDS[cls.kind] = cls
 
     @classmethod
     def choices(cls) -> frozenset[str]:

@@ -38,7 +38,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
@@ -56,8 +56,10 @@ from algebra.networks.base import (
     of_units,
 )
 from algebra.networks.limits import MatrixLimits, least
-from algebra.programs import Builder, Program, Value
 from algebra.time_limits import checked
+
+if TYPE_CHECKING:
+    from algebra.programs.program import Program, Value
 
 # Names of values in the program of a chain, beside `STATES`.
 INPUTS, DRIVES, READ = "inputs", "drives", "read"
@@ -119,6 +121,8 @@ class ChainLayout:
 class ChainNetwork(Network):
     """A network whose labels are a chain of matrix products, with all that follows from `chain`."""
 
+    family: ClassVar[str] = "linear"
+
     @abstractmethod
     def chain(self) -> ChainLayout:
         """The network as a product of matrices."""
@@ -179,6 +183,8 @@ class ChainNetwork(Network):
         ``inputs t`` are the inputs of step t, ``drives t`` their contributions to the units,
         ``states t`` the states, and `READ` is the last state, which the output matrix multiplies.
         """
+        from algebra.programs.program import Builder
+
         chain, build = self.chain(), Builder()
         U = build.sample("X", (self.input_shape[0],))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
@@ -191,7 +197,8 @@ class ChainNetwork(Network):
             for k, name in enumerate(checked(chain.steps)):
                 state = build.name(f"{STATES} {k}", times(name, state))
             return build.program(times(chain.output, state))
-        b, states = self.step_inputs, list[Value]()
+        b = self.step_inputs
+        states: list[Value] = []
         for t, name in enumerate(checked(chain.steps)):
             x = build.name(f"{INPUTS} {t}", build.index(np.arange(t * b, (t + 1) * b), U))
             drive = build.name(f"{DRIVES} {t}", times(chain.start, x))

@@ -49,8 +49,8 @@ from algebra.errors import InputError, known_name, shown
 from algebra.networks.activation import LINEAR
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
-from algebra.programs import Builder, Program
 from algebra.programs.generic import Model
+from algebra.programs.program import Builder, Program
 
 ACTIVATIONS = ("relu", "linear")
 
@@ -77,6 +77,7 @@ class NormNet(Network):
     """
 
     kind: ClassVar[str] = "normnet"
+    family: ClassVar[str] = "normalization"
     title: ClassVar[str] = "normalization-layer"
     only_verbs: ClassVar[str] = "inspect, certify, count, estimate, compare and construct"
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}

@@ -41,6 +41,7 @@ from algebra.networks.base import (
     LABELS,
     MAX_CELLS,
     Cell,
+    ColumnFactors,
     Factors,
     Matmul,
     Matrix,
@@ -99,6 +100,7 @@ class ProgramNetwork(Network):
     """
 
     kind: ClassVar[str] = "program"
+    family: ClassVar[str] = "programs"
     title: ClassVar[str] = "program"
     only_verbs: ClassVar[str] = "inspect, certify and verify"
     is_linear: ClassVar[bool] = False
@@ -558,7 +560,7 @@ class ProgramNetwork(Network):
         return f"program {Path(self.file).name}: {self.d} labels a sample, m = {self.m}"
 
 
-class ProgramColumns(Factors):
+class ProgramColumns(ColumnFactors):
     """The Jacobian of a program at a point; its columns are computed on request.
 
     The columns are not products.  As the factors of a matrix it returns one R for each column of

@@ -7,8 +7,8 @@ from typing import ClassVar
 
 from algebra.networks.base import Axis, Network, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.programs import Builder, Program
 from algebra.programs.generic import Model
+from algebra.programs.program import Builder, Program
 
 
 @dataclass(frozen=True)
@@ -27,6 +27,7 @@ class ShallowReLU(Network):
     """
 
     kind: ClassVar[str] = "relu"
+    family: ClassVar[str] = "relu"
     title: ClassVar[str] = "shallow ReLU"
     is_linear: ClassVar[bool] = False
 

@@ -1,5 +1,4 @@
 r"""Problems: a network, its learnable weights, structural zeros and laws; their files, symmetries.
-symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
 names         Names of units: neurons, inputs and outputs
@@ -7,6 +6,7 @@ problem       A problem: a network, its learnable weights, structural zeros, law
 edges         Synapses as a list of edges, of published tables, graphs and matrices of counts
 headers       Words of published edge lists: headers of columns, types of synapses
 sheets        Tables of texts as they are published: separators, encodings, workbooks, compression
+file_entries  Entries of problem files that name another file
 tables        Matrices and edge lists in files, as spreadsheets, NumPy and MATLAB write them
 schema        The format of problem files as a JSON Schema, with the meaning of each key
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it
@@ -14,7 +14,8 @@ instance_files  Instances given by the user: weights, samples and a teacher or l
 constraints   Constraints on a match: bounds, largest changes and signs of the learnable weights
 updates       Matrices that learn by low-rank updates, gains or ties
 laws          Laws of weights and samples, signs, measured weights
-learning      The parameters that learn: single cells and matrices with updates; cell types
+learning      The parameters that learn: single cells and matrices with updates
+cell_types    Which parameters move together
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reduction     A problem that is solved in place of another one, and the way back of its solutions
 symmetry      Symmetries of a network that preserve the match probability

@@ -31,7 +31,7 @@ from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, need_shape, one_line, shown
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.tables import EdgesFile, FileName
+from algebra.problems.file_entries import EdgesFile, FileName
 
 KEEP = "keep"
 SIGNS = {"+": 1, "-": -1}

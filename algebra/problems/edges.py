@@ -35,25 +35,22 @@ import numpy as np
 from algebra.errors import InputError, known_name, one_line, shown
 from algebra.files.arrays import coordinates_of
 from algebra.linalg.rational import exact_number
-from algebra.problems.headers import (
+from algebra.problems.file_entries import (
     ALL_TYPES,
     CHEMICAL,
     ELECTRICAL,
+    FIRST,
     RECEIVED,
-    VALUES,
-    canonical_type,
-    meaning_of,
-    types_of,
+    REFUSE,
+    REPEATED,
+    SKIP,
+    SUM,
+    UNKNOWN,
 )
+from algebra.problems.headers import VALUES, canonical_type, meaning_of, types_of
 from algebra.problems.names import Names
 from algebra.time_limits import checked
 
-# Edges with units that have no name in the problem are refused or left out.
-REFUSE, SKIP = "refuse", "skip"
-UNKNOWN = (REFUSE, SKIP)
-# Lines that repeat a pair: their numbers are added up, or the first line counts.
-SUM, FIRST = "sum", "first"
-REPEATED = (SUM, FIRST)
 # Attributes of a file's nodes that name them if all nodes have the same one.
 _LABELS = ("name", "label", "cell_name", "cellname", "neuron", "neuron_name", "vertex_name")
 _ID = "id"

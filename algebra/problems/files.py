@@ -41,27 +41,20 @@ from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import dense
 from algebra.files.opening import read_text, within_time
 from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
-from algebra.networks.base import KINDS, Network
+from algebra.networks.kinds import network_from_dict
+from algebra.problems.cell_types import Types
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
+from algebra.problems.file_entries import NAME_ENDINGS, EdgesTable
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
-from algebra.problems.learning import Types
 from algebra.problems.names import Names, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.schema import (
-    LEARNING_TABLES,
-    MEANINGS,
-    ProblemFile,
-    RandomTable,
-    TeacherTable,
-)
+from algebra.problems.schema import LEARNING_TABLES, ProblemFile, RandomTable, TeacherTable
 from algebra.problems.sheets import decimal_of, ending
 from algebra.problems.tables import (
     FORMATS,
-    NAME_FORMATS,
-    EdgesTable,
     Rows,
     path_text,
     read_edges,
@@ -289,7 +282,7 @@ def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple
 def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     """The table [names] with its files read."""
     what = "a list of names, or the name of a file with one name a line or with edges, which ends "
-    what += "in " + ", ".join(NAME_FORMATS)
+    what += "in " + ", ".join(NAME_ENDINGS)
     listed = {}
     for key, value in table.items():
         name = f"names.{one_line(key)}"
@@ -300,7 +293,7 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
         with ErrorsAt(f"`{name}`"):
             listed[key] = list(edges.units)
     return _with_lists(
-        "names", listed, folder, what, NAME_FORMATS, lambda key, path: read_names(path)
+        "names", listed, folder, what, NAME_ENDINGS, lambda key, path: read_names(path)
     )
 
 
@@ -342,22 +335,6 @@ def _with_leaks(table: Any, folder: Path | None) -> Any:
         with ErrorsAt(f"`network.leak`: {given}, row {k}"):
             read_leak(entry, 1)
     return {**table, "leak": [entry for _, entry in entries]}
-
-
-def network_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Network:
-    """A network from the ``[network]`` table; file names in it are relative to `folder`."""
-    if "kind" not in data:
-        raise InputError("[network] has no `kind`; choose one of " + ", ".join(KINDS))
-    kind = data["kind"]
-    if not isinstance(kind, str) or kind not in KINDS:
-        raise InputError(f"network.kind ({shown(kind)}) must be one of " + ", ".join(KINDS))
-    cls = KINDS[kind]
-    meanings = {**MEANINGS, **cls.meanings}
-    sizes = read_declared(
-        cls, data, f"[network] of kind {kind!r}", meanings=meanings, more=["kind"]
-    )
-    del sizes["kind"]
-    return cls(**cls.located(sizes, folder))
 
 
 def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:

@@ -12,8 +12,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from algebra.errors import InputError, shown
+from algebra.problems.file_entries import CHEMICAL, ELECTRICAL, POST, PRE, RECEIVED
 
-PRE, POST = "pre", "post"
 SIDES: dict[str, tuple[str, ...]] = {
     PRE: ("pre", "presyn", "presynaptic", "source", "src", "origin", "from", "sender", "upstream"),
     POST: (
@@ -45,7 +45,6 @@ HEADERS: dict[str, tuple[str, ...]] = {
 VALUES = ("cost", "weight", "sign")
 MEANINGS = (PRE, POST, *HEADERS)
 
-CHEMICAL, ELECTRICAL, RECEIVED, ALL_TYPES = "chemical", "electrical", "received", "all"
 TYPES: dict[str, tuple[str, ...]] = {
     CHEMICAL: (
         CHEMICAL, "chem", "c", "s", "sp", "send", "send joint", "send-joint", "send_joint",

@@ -1,28 +1,19 @@
-"""The parameters that learn: single cells and matrices with updates; cell types.
-
-Types say which parameters move together, each from its own value.  If neurons have types, the
-learning cells of a matrix are tied by the pair of types of their row and column (one amount for
-each pair), biases and leaks by the type of their neuron, and gains of rows or columns are one
-factor for each type.  A unit without a type, for instance an input or an output, is a type of its
-own.  All this is expressed by updates (`algebra.problems.updates`: `Tied`, and `Gain` of groups).
-"""
+"""The parameters that learn: single cells and matrices with updates."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Cell, Network
 from algebra.problems.allocation import Allocation
-from algebra.problems.names import populations
-from algebra.problems.updates import Gain, Tied, Update
 
-_SIGNS = {"+": 1, "-": -1}
+if TYPE_CHECKING:
+    from algebra.problems.updates import Update
 
 
 @dataclass(frozen=True)
@@ -87,116 +78,3 @@ class Learning:
         """Whether the labels are an affine function of all parameters jointly."""
         linear = all(update.is_linear for update in self.updates.values())
         return linear and self.network.affine_in(self.matrices)
-
-
-@dataclass(frozen=True)
-class Types:
-    """The types of a network's units.
-
-    Parameters
-    ----------
-    network : Network
-    given : mapping of str to sequence of str
-        A type for each unit, by population as in `algebra.problems.names.Names`.
-
-    Examples
-    --------
-    >>> from algebra.networks.recurrent import LinearRNN
-    >>> types = Types(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"neurons": ["E", "E", "I"]})
-    >>> types.together("W", np.ones((3, 3), int)).names("W", (3, 3))
-    ['t_W[E→E]', 't_W[I→E]', 't_W[E→I]', 't_W[I→I]']
-    """
-
-    network: Network
-    given: Mapping[str, Sequence[str]] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        known = populations(self.network) if self.given else {}
-        for key, types in self.given.items():
-            where = f"types.{one_line(key)}"
-            if key not in known:
-                raise InputError(
-                    f"{where}: a {self.network.title} network has no such units; it has "
-                    + ", ".join(known)
-                )
-            if isinstance(types, str) or not isinstance(types, (list, tuple)):
-                raise InputError(f"{where} ({shown(types)}) must be a list: a type for each unit")
-            for k, kind in enumerate(types):
-                if not isinstance(kind, str) or not kind.strip() or not kind.isprintable():
-                    raise InputError(f"{where}[{k}] ({shown(kind)}) must be a word")
-            if len(types) != known[key].size:
-                raise InputError(f"{where} has {len(types)} types for {known[key].size} units")
-
-    @cached_property
-    def places(self) -> dict[tuple[str, int], tuple[str, ...]]:
-        """The types of rows (axis 0) and of columns (axis 1) of each matrix that has types."""
-        known = populations(self.network) if self.given else {}
-        return {p: tuple(types) for key, types in self.given.items() for p in known[key].places}
-
-    def together(self, name: str, learns: Any) -> Any:
-        """A mask or an update of a matrix, changed so that each type has one parameter.
-
-        Parameters
-        ----------
-        name : str
-        learns : mask or Update
-            Ties, groups and low ranks are returned unchanged.
-        """
-        rows, columns = self.places.get((name, 0)), self.places.get((name, 1))
-        if isinstance(learns, Gain) and learns.groups is None:
-            own = rows if learns.line == "rows" else columns
-            if own is None:
-                return learns
-            kinds = list(dict.fromkeys(own))
-            groups = [kinds.index(kind) + 1 for kind in own]
-            return Gain(learns.line, groups, tuple(enumerate(kinds, 1)))
-        if isinstance(learns, Update) or (rows is None and columns is None):
-            return learns
-        mask = np.asarray(learns)
-        above = rows or tuple(map(str, range(mask.shape[0])))
-        # A column of biases or leaks has types for its rows only.
-        single = mask.shape[1] == 1 and columns is None
-        across = ("",) if single else columns or tuple(map(str, range(mask.shape[1])))
-        numbers, called = np.zeros(mask.shape, np.int64), dict[str, int]()
-        for i, j in np.argwhere(mask).tolist():
-            label = above[i] if single else f"{across[j]}→{above[i]}"
-            numbers[i, j] = called.setdefault(label, len(called) + 1)
-        if len(called) == int((mask != 0).sum()):
-            return learns
-        return Tied(numbers, tuple((number, label) for label, number in called.items()))
-
-    def signs(self, given: Mapping[str, Any], learning: Mapping[str, np.ndarray]) -> dict[str, Any]:
-        """Signs of weights by the type of the presynaptic unit (Dale's law), as matrices.
-
-        Parameters
-        ----------
-        given : mapping of str to "+" or "-"
-            By type; the name of a matrix is also permitted, with a sign for this matrix.
-        learning : mapping of str to mask
-            The matrices that learn.
-
-        Raises
-        ------
-        InputError
-            If no unit has this type.
-        """
-        shapes, known = self.network.shapes, {kind for of in self.places.values() for kind in of}
-        own = {name: value for name, value in given.items() if name in shapes}
-        by_type = {name: value for name, value in given.items() if name not in shapes}
-        for kind, sign in by_type.items():
-            where = f"constraints.sign.{one_line(kind)}"
-            if kind not in known:
-                raise InputError(
-                    f"{where}: no unit is of this type, nor is it a matrix; types are "
-                    + (", ".join(sorted(known)) or "none: there is no [types]")
-                )
-            if sign not in _SIGNS:
-                raise InputError(f'{where} ({shown(sign)}) must be "+" or "-"')
-        for name, mask in learning.items():
-            senders = self.places.get((name, 1))
-            if not by_type or senders is None or name in own:
-                continue
-            signs = np.array([_SIGNS.get(by_type.get(kind, ""), 0) for kind in senders])
-            if (signs[None] * mask).any():
-                own[name] = (signs[None] * mask).tolist()
-        return own

@@ -12,7 +12,7 @@ import random
 from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -21,13 +21,13 @@ from algebra.networks.base import Network, NotKnown, Support
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
-from algebra.problems.edges import given_mask
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
-from algebra.problems.random_cells import RandomCells
-from algebra.problems.updates import Update, read_update
+
+if TYPE_CHECKING:
+    from algebra.problems.updates import Update
 
 # In place of a mask: every weight of the matrix that exists.
 ALL = "all"
@@ -102,25 +102,18 @@ class Problem:
                     'such as {"W": [[1, 0], [0, 1]]}'
                 )
         support = {
-            name: as_mask(given_mask(value, name, names), shapes[name], f"support.{name}")
+            name: self._mask(value, name, f"support.{name}")
             for name, value in self._named("support").items()
         }
         learnable: dict[str, Any] = {}
         for name, value in self._named("learnable").items():
-            if isinstance(value, RandomCells):
-                with ErrorsAt(f"learnable.{name}"):
-                    value.draw(shapes[name], random.Random(0), support.get(name))
-                learnable[name] = value
-                continue
-            if isinstance(value, Mapping):
-                value = read_update(value, f"learnable.{name}")
-            if isinstance(value, Update):
-                value.check(name, shapes[name], support.get(name))
-                learnable[name] = value
+            other = self._otherwise(value, name, support.get(name))
+            if other is not None:
+                learnable[name] = other
                 continue
             if isinstance(value, str) and value == ALL:
                 value = support.get(name, np.ones(shapes[name], np.int8)).copy()
-            mask = as_mask(given_mask(value, name, names), shapes[name], f"learnable.{name}")
+            mask = self._mask(value, name, f"learnable.{name}")
             if name in support and (mask > support[name]).any():
                 i, j = np.argwhere(mask > support[name])[0]
                 raise InputError(
@@ -179,6 +172,32 @@ class Problem:
             for name in fitting:
                 found.setdefault(name, value)
         return found
+
+    def _mask(self, value: Any, name: str, where: str) -> np.ndarray:
+        """The mask of a matrix: rows, a graph, an edge list or a sparse matrix."""
+        if not isinstance(value, (list, tuple, np.ndarray)):
+            from algebra.problems.edges import given_mask
+
+            value = given_mask(value, name, self.names)
+        return as_mask(value, self.network.shapes[name], where)
+
+    def _otherwise(self, value: Any, name: str, support: np.ndarray | None) -> Any:
+        """Random cells or an update, checked; None if the matrix learns by a mask."""
+        if isinstance(value, (list, tuple, str, np.ndarray)):
+            return None
+        from algebra.problems.random_cells import RandomCells
+        from algebra.problems.updates import Update, read_update
+
+        if isinstance(value, RandomCells):
+            with ErrorsAt(f"learnable.{name}"):
+                value.draw(self.network.shapes[name], random.Random(0), support)
+            return value
+        if isinstance(value, Mapping):
+            value = read_update(value, f"learnable.{name}")
+        if isinstance(value, Update):
+            value.check(name, self.network.shapes[name], support)
+            return value
+        return None
 
     def _check_teacher(self, given: Any) -> None:
         """Refuse a teacher that cannot label the samples, or beside another source of labels."""
@@ -326,17 +345,27 @@ class Problem:
     @property
     def is_random(self) -> bool:
         """Whether the allocation is drawn anew for each trial."""
-        return any(isinstance(v, RandomCells) for v in self.learnable.values())
+        return len(self._others) > len(self.updates)
+
+    @property
+    def _others(self) -> dict[str, Any]:
+        """Updates and random cells by matrix, in the network's order."""
+        given = self.learnable
+        return {
+            n: given[n]
+            for n in self.network.shapes
+            if n in given and not isinstance(given[n], np.ndarray)
+        }
 
     @property
     def learns(self) -> str:
         """The learnable parameters and the constraints, on one line."""
         parts = []
         for name, value in self.learnable.items():
-            if isinstance(value, RandomCells):
-                parts.append(plural(value.budget, f"{value.budget} random cell") + f" of {name}")
-            elif isinstance(value, Update):
+            if name in self.updates:
                 parts.append(value.words(name, self.network.shapes[name]))
+            elif name in self._others:
+                parts.append(plural(value.budget, f"{value.budget} random cell") + f" of {name}")
             else:
                 size = int(value.sum())
                 parts.append(plural(size, f"{size} cell") + f" of {name}")
@@ -346,8 +375,12 @@ class Problem:
     @property
     def updates(self) -> dict[str, Update]:
         """The matrices that learn by an update, in the network's order."""
-        given = self.learnable
-        return {n: given[n] for n in self.network.shapes if isinstance(given.get(n), Update)}
+        others = self._others
+        if not others:
+            return {}
+        from algebra.problems.updates import Update
+
+        return {name: value for name, value in others.items() if isinstance(value, Update)}
 
     @property
     def _updated(self) -> str:
@@ -405,7 +438,7 @@ class Problem:
             return self.allocation
         masks = {
             name: value.draw(self.network.shapes[name], rng, self.support.get(name))
-            if isinstance(value, RandomCells)
+            if name in self._others
             else value
             for name, value in sorted(self.learnable.items())
         }
@@ -444,11 +477,12 @@ class Problem:
     def to_dict(self) -> dict[str, Any]:
         """The problem as plain data, with the tables of a problem file."""
         learnable: dict[str, Any] = {}
+        updates, others = self.updates, self._others
         for name, value in self.learnable.items():
-            if isinstance(value, RandomCells):
+            if name in others and name not in updates:
                 spec = {f.name: getattr(value, f.name) for f in fields(value)}
                 learnable[name] = {"random": {k: v for k, v in spec.items() if v is not None}}
-            elif isinstance(value, Update):
+            elif name in updates:
                 learnable[name] = value.to_dict()
             else:
                 learnable[name] = value.tolist()

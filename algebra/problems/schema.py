@@ -15,29 +15,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
 from algebra.declarations import Count, Keyword, Size, table_schema
-from algebra.networks.base import KINDS, Network
+from algebra.networks.base import Network
+from algebra.networks.kinds import KINDS, MEANINGS
 from algebra.problems.constraints import Constraints
+from algebra.problems.file_entries import NAME_ENDINGS, EdgesFile, EdgesTable, FileName, pattern
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import ALL
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.tables import NAME_FORMATS, EdgesFile, EdgesTable, FileName, endings
-
-# Keys of networks.
-MEANINGS = {
-    "n": "hidden units",
-    "T": "time steps",
-    "b": "inputs a time step",
-    "q": "inputs",
-    "d": "outputs",
-    "m": "samples",
-    "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
-    "hidden": "hidden widths of the frozen network, one for each layer of the target",
-    "activation": "the activation of hidden units",
-    "leak": "α of h = (1 − α) h + α φ(…): a number, one for each unit, or learnable",
-    "read": "which outputs are labels: those of the last step, or of all",
-    "biases": "whether units have biases; they learn where [learnable] names them",
-}
-
 
 _AtLeastOne = Keyword("minItems", 1)
 _BitRow = Annotated[list[Literal[0, 1]], _AtLeastOne]
@@ -128,7 +112,7 @@ class TypesTable:
         list[_Text]
         | Annotated[
             str,
-            endings("csv", "txt"),
+            Keyword("pattern", pattern(["csv", "txt"])),
             "a file beside this one: a type, or a unit's name and its type, a line",
         ]
     )
@@ -142,7 +126,9 @@ class NamesTable:
     others: ClassVar[Any] = (
         Annotated[list[_Text], Keyword("uniqueItems", True)]
         | Annotated[
-            str, endings(*NAME_FORMATS), "a file beside this one: one name a line, or edges"
+            str,
+            Keyword("pattern", pattern(NAME_ENDINGS)),
+            "a file beside this one: one name a line, or edges",
         ]
         | Annotated[EdgesTable, "the units of an edge list or a graph, with options"]
     )

@@ -11,38 +11,23 @@ from __future__ import annotations
 
 import csv
 import io
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-from algebra.declarations import Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import read_array, read_sparse
 from algebra.problems.allocation import Cell
-from algebra.problems.edges import (
-    REFUSE,
-    REPEATED,
-    UNKNOWN,
-    Edges,
-    edges_of_graphml,
-    edges_of_lines,
-    edges_of_matrix,
-)
-from algebra.problems.headers import (
-    ALL_TYPES,
-    CHEMICAL,
-    ELECTRICAL,
+from algebra.problems.edges import Edges, edges_of_graphml, edges_of_lines, edges_of_matrix
+from algebra.problems.file_entries import (
+    ENDINGS,
     POST,
     PRE,
-    VALUES,
-    chosen_columns,
-    columns_of,
-    is_header,
-    meaning_of,
+    REFUSE,
 )
+from algebra.problems.headers import VALUES, chosen_columns, columns_of, is_header, meaning_of
 from algebra.problems.names import Names
 from algebra.problems.sheets import (
     TextTable,
@@ -173,71 +158,17 @@ def _read_matlab(path: Path, variable: str = "") -> Any:
     return Rows(texts, names, names)
 
 
-# Reader for each ending of a file name.
-FORMATS: dict[str, Callable[[Path], Any]] = {
-    ".csv": read_rows,
-    ".tsv": read_rows,
-    ".txt": read_rows,
-    ".xlsx": read_rows,
+_TEXTS = (".csv", ".tsv", ".txt", ".xlsx")
+_OTHERS = {
     ".npy": read_array,
     ".npz": read_sparse,
     ".mat": _read_matlab,
     ".graphml": _read_graph,
 }
-_PACKED = (".csv", ".tsv", ".txt", ".graphml")
-_TEXTS = (".csv", ".tsv", ".txt", ".xlsx")
-FORMATS |= {f"{suffix}.gz": FORMATS[suffix] for suffix in _PACKED}
-
-# Files of names of units.
-NAME_FORMATS = (
-    ".csv",
-    ".tsv",
-    ".txt",
-    ".xlsx",
-    ".graphml",
-    *(f"{suffix}.gz" for suffix in _PACKED),
-)
-
-
-def endings(*suffixes: str) -> Keyword:
-    """The keyword of JSON Schema for names of files with these endings."""
-    words = [re.escape(suffix.removeprefix(".")) for suffix in suffixes]
-    return Keyword("pattern", rf"\.({'|'.join(words)})$")
-
-
-FileName = Annotated[str, endings(*FORMATS), "a file beside this one"]
-
-
-@dataclass(frozen=True)
-class EdgesTable:
-    """A file of synapses with options: see `read_edges`."""
-
-    edges: FileName
-    type: Annotated[
-        str,
-        f"the type of synapse that counts: {CHEMICAL}, {ELECTRICAL}, {ALL_TYPES}, or a word of the "
-        "file's column `type`",
-    ] = ""
-    unknown: Annotated[
-        str, Keyword("enum", UNKNOWN), "treatment of edges with units that have no name here"
-    ] = REFUSE
-    rows: Annotated[str, Keyword("enum", (PRE, POST)), "of a matrix: what its rows are"] = ""
-    columns: Annotated[
-        str | dict[str, str],
-        'the columns in their order, such as "pre post weight", or the words of the header for '
-        "pre, post, weight, …",
-    ] = ""
-    repeated: Annotated[
-        str, Keyword("enum", REPEATED), "lines that repeat a pair are added up, or the first counts"
-    ] = ""
-    label: Annotated[str, "of a graph: the attribute that names its nodes"] = ""
-    sheet: Annotated[str, "of a workbook: the name of a sheet"] = ""
-    variable: Annotated[str, "of a MATLAB file: the name of a matrix"] = ""
-
-
-EdgesFile = Annotated[
-    EdgesTable, "what counts of an edge list, a graph or a matrix of synapse counts"
-]
+# Reader for each ending of a file name.
+FORMATS: dict[str, Callable[[Path], Any]] = {
+    ending: _OTHERS.get(ending.removesuffix(".gz"), read_rows) for ending in ENDINGS
+}
 
 
 def read_matrix_file(path: Path, read: Callable[[Path], Any] | None = None) -> Any:

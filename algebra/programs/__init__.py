@@ -20,8 +20,3 @@ jacobian     The Jacobian at a point in arrays, in reverse mode over all samples
 leaks        Units that keep a share of their state: the leak, and when ranks are exact
 programmed   Base class of networks given by a program: values and derivatives in any ring
 """
-
-from algebra.programs.evaluate import Arithmetic, evaluate
-from algebra.programs.program import Block, Builder, Node, Program, Value
-
-__all__ = ["Arithmetic", "Block", "Builder", "Node", "Program", "Value", "evaluate"]

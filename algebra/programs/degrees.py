@@ -265,7 +265,7 @@ def entry_bound(
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (1, 3)), build.sample("X", (2,))
     >>> hidden = build.power(build.contract("ij,j->i", U, x), 2)
@@ -322,7 +322,7 @@ def degree_in(program: Program, names: Collection[str]) -> float:
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (1, 3)), build.sample("X", (2,))
     >>> hidden = build.apply("tanh", build.contract("ij,j->i", U, x))

@@ -85,7 +85,7 @@ def is_analytic(program: Program) -> bool:
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> x = build.contract("ij,j->i", build.weight("W", (2, 2)), build.sample("X", (2,)))
     >>> square = build.contract("i,i->", x, x)

@@ -1,4 +1,7 @@
-"""Base class of networks given by a program: values and derivatives in any ring."""
+"""Base class of networks given by a program: values and derivatives in any ring.
+
+Programs are loaded where one is evaluated: a chain of matrices needs none for its ranks.
+"""
 
 from __future__ import annotations
 
@@ -6,16 +9,15 @@ import operator
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import ctx, fmpq
 
-from algebra.programs.arrays import EntryArithmetic, Function, number_in, placed
-from algebra.programs.balls import BallArithmetic, SignUnknown, as_balls
-from algebra.programs.evaluate import evaluate
-from algebra.programs.jacobian import ProgramCell, program_jacobian
-from algebra.programs.program import Node, Program
+if TYPE_CHECKING:
+    from algebra.programs.arrays import EntryArithmetic, Function
+    from algebra.programs.jacobian import ProgramCell
+    from algebra.programs.program import Node, Program
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
@@ -48,6 +50,8 @@ class Programmed(ABC):
         self, matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq
     ) -> EntryArithmetic:
         """The arithmetic of entries that know their own ring: arguments of `EntryArithmetic`."""
+        from algebra.programs.arrays import EntryArithmetic
+
         return EntryArithmetic(self.function, matmul, number)
 
     def jacobian(
@@ -58,6 +62,8 @@ class Programmed(ABC):
 
         A rectified unit whose input is 0 counts as inactive.
         """
+        from algebra.programs.jacobian import program_jacobian
+
         arithmetic, blocks = self.entries(matmul, number), self.placed(weights, X)
         return program_jacobian(self.program(), arithmetic, blocks, cells)
 
@@ -80,6 +86,9 @@ class Programmed(ABC):
         matrix
             The labels, in the ring of the entries.
         """
+        from algebra.programs.arrays import number_in
+        from algebra.programs.evaluate import evaluate
+
         program, blocks = self.program(), self.placed(weights, X)
         labels = evaluate(program, self.entries(matmul, number_in(X)), blocks)[program.output]
         # Outputs of several steps are columns side by side.
@@ -87,6 +96,8 @@ class Programmed(ABC):
 
     def placed(self, weights: Mapping[str, Matrix], X: Matrix) -> dict[str, np.ndarray]:
         """Weights and samples as blocks of the program."""
+        from algebra.programs.arrays import placed
+
         return placed(self.program(), weights, {"X": self.drive(X)})
 
     def ball_blocks(
@@ -96,6 +107,8 @@ class Programmed(ABC):
 
         `number` determines all data that are drawn besides weights and samples.
         """
+        from algebra.programs.balls import as_balls
+
         return self.placed({name: as_balls(w) for name, w in weights.items()}, as_balls(X))
 
     def signs_at(
@@ -108,6 +121,9 @@ class Programmed(ABC):
         SignUnknown
             If a value that decides a choice is not separated from 0 at any precision.
         """
+        from algebra.programs.balls import BallArithmetic, SignUnknown
+        from algebra.programs.evaluate import evaluate
+
         before = ctx.prec
         try:
             for bits in _PRECISIONS:

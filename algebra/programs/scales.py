@@ -403,7 +403,7 @@ def scales(
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (1, 3)), build.sample("X", (2,))
     >>> hidden = build.rectified(build.contract("ij,j->i", U, x))

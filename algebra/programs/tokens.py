@@ -30,7 +30,7 @@ def number_of_choices(program: Program, tokens: Mapping[str, int]) -> int:
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> rows = build.contract("ti,ij->tj", build.sample("x", (2, 5)), build.weight("E", (5, 3)))
     >>> number_of_choices(build.program(rows), {"x": 5})

@@ -37,8 +37,7 @@ from dataclasses import replace
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues, times
-from algebra.networks.base import Factors, Network, Point
-from algebra.networks.program import ProgramColumns
+from algebra.networks.base import ColumnFactors, Factors, Network, Point
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
@@ -124,7 +123,7 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
     ndarray of int64, shape (dm, number of cells)
         Row k·m + c holds the derivative of Y[k, c].
     """
-    if isinstance(factors, ProgramColumns):
+    if isinstance(factors, ColumnFactors):
         return factors.columns(cells)
     some = next(iter(factors.values()))
     d, m = some[0].shape[1], some[1].shape[2]

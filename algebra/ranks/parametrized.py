@@ -46,9 +46,9 @@ from algebra.problems.learning import Learning
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
-from algebra.programs import Node, Program
 from algebra.programs.arrays import Function
 from algebra.programs.balls import ball_product
+from algebra.programs.program import Node, Program
 from algebra.ranks.generic_rank import GenericRank, generic_rank
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
 

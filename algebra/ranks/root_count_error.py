@@ -55,12 +55,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.linalg.modular import PRIME_COUNT
 from algebra.linalg.rational import float_text, nearest_double
 from algebra.networks.base import Network
-from algebra.problems.updates import LowRank, Update
+
+if TYPE_CHECKING:
+    from algebra.problems.updates import Update
 
 # The methods of counting.
 LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
@@ -180,6 +182,8 @@ def _error(
     updates: Mapping[str, Update],
 ) -> Fraction:  # fmt: skip
     """ε^k of the module's docstring, with bits in place of logarithms."""
+    from algebra.problems.updates import LowRank
+
     d = label_degree(network, matrices, updates)
     # A weight with an update is at most a drawn value plus a sum of products of two.
     ranks = (update.rank if isinstance(update, LowRank) else 1 for update in updates.values())
@@ -220,6 +224,8 @@ def label_degree(
     chain = network.chain()
     if chain is None:
         return network.entry_degree + 1
+    from algebra.problems.updates import LowRank
+
     degree = 0
     for name in matrices:
         low = isinstance((updates or {}).get(name), LowRank)

@@ -50,7 +50,8 @@ from algebra.networks.base import STATES, Network
 from algebra.networks.chain import DRIVES, INPUTS, READ, ChainNetwork, need_chain
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
-from algebra.programs import Arithmetic, Program, evaluate
+from algebra.programs.evaluate import Arithmetic, evaluate
+from algebra.programs.program import Program
 from algebra.programs.rewriting import gathered, lifted, transposed
 
 # The name of what elimination leaves of a form.

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
+from algebra.networks.kinds import MEANINGS
 from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.problems.allocation import Allocation, cells_data, mask_pictures
 from algebra.problems.names import Names
-from algebra.problems.schema import MEANINGS
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.lines import Budget, Violation, budget_sentences
 from algebra.results import Result, attribute_columns, named

@@ -31,9 +31,8 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
-from algebra.programs import Node
 from algebra.programs.arrays import EntryArithmetic
-from algebra.programs.program import matrix_shape
+from algebra.programs.program import Node, matrix_shape
 from algebra.systems.forms import (
     LiftedForm,
     TooLong,

@@ -120,7 +120,7 @@ def inspect(
     >>> report.written.labels[0], sorted(map(str, report.written.equations[0].free_symbols))
     ('g_D(F) W = F [0, 0]', ['F_0_0', 'F_0_2', 'F_0_3', 'W_0_0', 'W_1_0'])
     """
-    from algebra.families import registry
+    from algebra.families.equations import written_form
     from algebra.networks.base import NotKnown
     from algebra.questions.surveys.structure import predictions
     from algebra.systems.forms import CORE, TooLong
@@ -138,7 +138,7 @@ def inspect(
             found = _inspected(problem, None, seed, all_forms)
         if equations or form not in (None, CORE):
             try:
-                written = registry.written_form(
+                written = written_form(
                     found.allocation, None if form == CORE else form, problem.support,
                     numbers=numbers, seed=seed,
                 )  # fmt: skip
@@ -155,16 +155,17 @@ def inspect(
 def _inspected(
     problem: Problem, numbers: GivenNumbers | None, seed: int, all_forms: bool
 ) -> Inspection:
-    from algebra.families import registry
+    from algebra.families.equations import inspect_allocation
     from algebra.families.linear.inspect import inspect_numbers
+    from algebra.families.updates.inspect import inspect_updates
     from numeric.instances import draw_instance
 
     if numbers is not None:
         return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
     if problem.updates:
-        return registry.inspect_updates(problem, seed=seed)
+        return inspect_updates(problem, seed)
     allocation = draw_instance(problem, seed, 0).allocation
-    return registry.inspect_allocation(
+    return inspect_allocation(
         allocation, problem.student(allocation), seed=seed, all_forms=all_forms
     )
 
@@ -264,7 +265,7 @@ def certify(
 
 def under_constraints(verdict: str) -> str:
     """The consequence of a verdict about any real weights for a problem with constraints."""
-    from algebra.certificates.certificate import INTERMEDIATE, MINIMAL
+    from algebra.certificates.verdicts import INTERMEDIATE, MINIMAL
 
     if verdict == MINIMAL:
         return "the problem has constraints: minimal without them, so minimal with them too"

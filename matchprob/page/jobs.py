@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
-from algebra.certificates.certificate import UNDECIDED, Certificate, certainty
+from algebra.certificates.certificate import Certificate, certainty
+from algebra.certificates.verdicts import UNDECIDED
 from algebra.documents import Paragraph
 from algebra.errors import InputError
-from algebra.families import registry
+from algebra.families.equations import inspect_allocation
 from algebra.linalg.rational import nearest_double
 from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
@@ -96,7 +97,7 @@ def structure_job(ask: Ask, report: Report) -> None:
         # Reported before elimination, which may take long.
         blocks = immediate.blocks_of(problem, ask["seed"])
         report({"event": "blocks", "digest": digest, "blocks": blocks})
-    found = registry.inspect_allocation(allocation, problem.support, seed=ask["seed"])
+    found = inspect_allocation(allocation, problem.support, seed=ask["seed"])
     report(
         {
             "event": "structure",
@@ -168,7 +169,7 @@ def identify_job(ask: Ask, report: Report) -> None:
 
 def answer_job(ask: Ask, report: Report) -> None:
     """The answer to a message; for bad input the event holds its place."""
-    from matchprob.api.proofs.checker import limit_memory
+    from matchprob.api.proofs.check import limit_memory
     from matchprob.page.answers import ANSWERS, MEMORY
 
     limit_memory(MEMORY)

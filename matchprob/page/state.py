@@ -25,12 +25,12 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import KINDS, Network
+from algebra.networks.base import Network
+from algebra.networks.kinds import KINDS, MEANINGS, network_from_dict
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Cell
-from algebra.problems.files import network_from_dict, problem_from_dict
+from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
-from algebra.problems.schema import MEANINGS
 
 # Largest number of rows and columns of a matrix that is drawn.
 LARGEST = 512

@@ -14,8 +14,8 @@ from algebra.memory_limits import (
     memory_limit,
     memory_size,
 )
-from algebra.programs import Builder
 from algebra.programs.generic import Columns, Model, bytes_of_sample, random_program_point
+from algebra.programs.program import Builder
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ the file, so that they compare with counts by another method.
 import json
 from pathlib import Path
 
-from algebra.networks.base import KINDS
+from algebra.networks.kinds import KINDS
 from algebra.problems.allocation import Allocation
 from algebra.systems.root_count import generic_root_count
 

@@ -2,6 +2,7 @@
 
 import ast
 import importlib.util
+import json
 import subprocess
 import sys
 from pathlib import Path
@@ -55,6 +56,52 @@ def test_a_verdict_by_algebra_loads_no_kernels(problem):
     )
     done = run("-c", text)
     assert done.stdout.splitlines()[-1] == "[]", done.stderr
+
+
+# Modules of the project that no check of a linear certificate needs: the searches, the networks of
+# other families, the readers of problem files.
+NOT_FOR_CHECKS = (
+    "algebra.questions",
+    "algebra.systems",
+    "algebra.polynomials",
+    "algebra.families.linear.certify",
+    "algebra.families.relu",
+    "algebra.networks.activated",
+    "algebra.networks.program",
+    "algebra.problems.files",
+    "algebra.problems.tables",
+    "algebra.problems.updates",
+    "matchprob.cli",
+    "matchprob.report",
+)
+
+
+@pytest.mark.parametrize("child", [False, True])
+def test_a_check_loads_little(child, tmp_path):
+    """`verify` of a linear certificate loads at most 12,000 lines of the project, in the process of
+    the check; neither SymPy, Typer, matplotlib, nor a search."""
+    proof = tmp_path / "cert.json"
+    proof.write_text(matchprob.certify(TOP / "examples/missed.toml").to_json(), encoding="utf-8")
+    call = f"print(mp.verify({str(proof)!r}).holds)"
+    if child:
+        call = "from matchprob.api.proofs.check import check_proof\n"
+        call += f"print(check_proof(open({str(proof)!r}, encoding='utf-8').read()).holds)"
+    text = (
+        "import json, sys\nimport matchprob as mp\n"
+        f"{call}\nprint(json.dumps({{n: getattr(m, '__file__', None) for n, m in "
+        "sys.modules.items() if m is not None}))"
+    )
+    done = run("-c", text)
+    holds, loaded = done.stdout.splitlines()
+    modules = json.loads(loaded)
+    own = {
+        n: f for n, f in modules.items() if n.split(".")[0] in ("algebra", "numeric", "matchprob")
+    }
+    lines = sum(len(Path(f).read_text(encoding="utf-8").splitlines()) for f in own.values() if f)
+    assert holds == "True"
+    assert 1_000 < lines <= 12_000
+    assert not {*HEAVY, "typer", "onnx"} & modules.keys()
+    assert [n for n in own if n.startswith(NOT_FOR_CHECKS)] == []
 
 
 def test_a_verdict_from_python_needs_no_pictures_and_no_command_line():

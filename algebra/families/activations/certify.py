@@ -12,16 +12,10 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.certificates.certificate import (
-    INTERMEDIATE,
-    MAXIMAL,
-    MINIMAL,
-    UNDECIDED,
-    Certificate,
-    beyond,
-)
+from algebra.certificates.certificate import Certificate, beyond
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.activations.reach import read_out_part, stuck_output
 from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.networks.activated import ActivatedNetwork

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
@@ -27,6 +26,7 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.rank_claims import RankChecker, argues, read_evidence
 from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count
 from algebra.families.activations.formal import (
     EVERYTHING,

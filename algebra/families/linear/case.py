@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from algebra.certificates.certificate import UNDECIDED, Certificate
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks
 from algebra.certificates.records import write_form
+from algebra.certificates.verdicts import UNDECIDED
 from algebra.families.linear.arguments.argument import Argument, FoundEvidence
 from algebra.families.linear.arguments.order import Attempt
 from algebra.problems.problem import Problem

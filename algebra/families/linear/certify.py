@@ -25,9 +25,10 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.certificates.certificate import MAXIMAL, MINIMAL, Certificate
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.certificates.verdicts import MAXIMAL, MINIMAL
 from algebra.families.linear.arguments.order import ORDER, argument
 from algebra.families.linear.case import Case
 from algebra.networks.limits import plural

@@ -17,12 +17,12 @@ The verdict's status is that of the weakest premise.
 
 from __future__ import annotations
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import PROVED, CheckFailed, Checklist, Verification, weakest
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.rank_claims import RankChecker
 from algebra.certificates.vanishing import check_vanishing
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.linear.arguments.argument import NO_COUNT, OF_ALL, OF_PART, Argument, Claimed
 from algebra.families.linear.arguments.order import ROOT_COUNT, argument
 from algebra.families.linear.evidence import read_linear

@@ -15,19 +15,13 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import (
-    INTERMEDIATE,
-    OPEN_PATTERNS,
-    OPEN_VALUE,
-    SILENT,
-    UNDECIDED,
-    Certificate,
-    longer_search,
-    too_few,
-)
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.trial_costs import estimate_steps
+from algebra.certificates.verdicts import INTERMEDIATE, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.feedforward import LinearFeedForward

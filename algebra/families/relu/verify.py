@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -23,6 +22,7 @@ from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
 from algebra.certificates.records import Record
 from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.relu.arrangement import Refuter
 from algebra.families.relu.decision import NO_MATCH, Decision, read_decision
 from algebra.networks.feedforward import LinearFeedForward

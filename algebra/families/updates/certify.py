@@ -27,18 +27,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.certificate import (
-    INTERMEDIATE,
-    MAXIMAL,
-    MINIMAL,
-    NEAR,
-    UNDECIDED,
-    Certificate,
-    solutions,
-)
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.sentences import NEAR, solutions
 from algebra.certificates.vanishing import labels_vanish
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
 from algebra.families.updates.equivalent import (

@@ -19,7 +19,6 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.certificates.checks import (
     FAILED,
     PROVED,
@@ -34,6 +33,7 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count
 from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
 from algebra.families.activations.verify import check_stuck, refute_maximal

@@ -56,8 +56,8 @@ from algebra.declarations import InFile, Keyword
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.base import Axis, Cell, Network, Support
+from algebra.problems.file_entries import EdgesFile, FileName
 from algebra.problems.names import populations
-from algebra.problems.tables import EdgesFile, FileName
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.

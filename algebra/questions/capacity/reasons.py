@@ -264,7 +264,7 @@ def bottleneck(program: Program, names: Sequence[str]) -> int:
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (9, 3)), build.sample("X", (2,))
     >>> net = build.program(build.contract("ij,j->i", V, build.contract("ij,j->i", U, x)))
@@ -304,7 +304,7 @@ def last_layer(program: Program, matrices: Sequence[str]) -> list[str]:
 
     Examples
     --------
-    >>> from algebra.programs import Builder
+    >>> from algebra.programs.program import Builder
     >>> build = Builder()
     >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (9, 3)), build.sample("X", (2,))
     >>> inner = build.contract("ij,j->i", U, x)

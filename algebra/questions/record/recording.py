@@ -23,9 +23,8 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.records import Record
-from algebra.errors import InputError, Unfinished
+from algebra.errors import DualError, InputError, Unfinished
 from algebra.linalg.modular import Residues
-from algebra.matroids.capped import DualError
 from algebra.matroids.containing import cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points

@@ -14,7 +14,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.families.registry import inspect_allocation
+from algebra.families.equations import inspect_allocation
 from algebra.families.relu.patterns import patterns_left_by_D3, patterns_left_by_D4
 from algebra.networks.base import Network, NotKnown
 from algebra.problems.allocation import Allocation

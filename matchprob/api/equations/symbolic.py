@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.families import registry
+from algebra.families.equations import written_form
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
@@ -65,7 +65,7 @@ def symbolic_system(
     else:
         problem = as_problem(question)
         allocation, support = problem.allocation, problem.support if support is None else support
-    return registry.written_form(allocation, form, support, seed=seed)
+    return written_form(allocation, form, support, seed=seed)
 
 
 def _form(allocation: Allocation, form: str | None) -> str:

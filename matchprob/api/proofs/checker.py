@@ -16,17 +16,10 @@ The limits do not depend on the file. Reading has lower limits of its own
 from __future__ import annotations
 
 import atexit
-import errno
-import json
 import os
-import signal
 import sys
 import threading
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
-from importlib import import_module
 from pathlib import Path
-from typing import Any
 
 from algebra.certificates.checks import Check, Verification, unfinished
 from algebra.certificates.reading import PROOF_LIMITS
@@ -40,7 +33,7 @@ _START = 120.0
 _ROOT = str(Path(__file__).resolve().parents[3])
 _CODE = (
     f"import sys; sys.path.insert(0, {_ROOT!r}); "
-    "from matchprob.api.proofs.checker import check_proofs; check_proofs({memory})"
+    "from matchprob.api.proofs.check import check_proofs; check_proofs({memory})"
 )
 
 
@@ -77,11 +70,11 @@ class Checker:
             child = self._running()
             try:
                 # Where no network was imported none was registered from outside either.
-                networks = sys.modules.get("algebra.networks.base")
+                known = sys.modules.get("algebra.networks.kinds")
                 kinds = {
                     kind: cls.__module__
-                    for kind, cls in (networks.KINDS.items() if networks else ())
-                    if not cls.__module__.startswith("algebra.") and f'"{kind}"' in text
+                    for kind, cls in (known.KINDS.registered.items() if known else ())
+                    if f'"{kind}"' in text
                 }
                 child.post(
                     {"text": text, "seed": seed, "timeout": timeout, "kinds": kinds}
@@ -140,81 +133,3 @@ class Checker:
 
 CHECKER = Checker()
 atexit.register(CHECKER.close)
-
-
-# -- in the child -----------------------------------------------------------------------
-
-
-def check_proofs(memory: int) -> None:
-    """Check proofs, a line of JSON each, until the parent ends."""
-    from matchprob.api.proofs.check import check_proof
-
-    # Text that a library prints must not be read as an answer.
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    limit_memory(memory)
-
-    def reply(answer: dict[str, Any]) -> None:
-        replies.write(json.dumps(answer) + "\n")
-        replies.flush()
-
-    reply({"ready": True})
-    for line in sys.stdin:
-        try:
-            message = json.loads(line)
-            _import_kinds(message["kinds"], message["path"])
-            found = check_proof(message["text"], seed=message["seed"], timeout=message["timeout"])
-            answer = {
-                "verdict": found.verdict,
-                "checks": [[c.place, c.status, c.text] for c in found.checks],
-            }
-        except InputError as error:
-            answer = {"error": "input", "text": str(error)}
-        except MemoryError:
-            answer = {"error": "memory", "text": ""}
-        except Exception as error:
-            # A module that is loaded for this format may not fit into the memory either.
-            full = isinstance(error, OSError) and error.errno == errno.ENOMEM
-            kind = "memory" if full else "bug"
-            answer = {"error": kind, "text": f"{type(error).__name__}: {error}"}
-        reply(answer)
-
-
-def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
-    """Import the modules that registered kinds of networks in the parent process."""
-    if not kinds:
-        return
-    from algebra.networks.base import KINDS
-
-    for kind, module in kinds.items():
-        if kind in KINDS:
-            continue
-        sys.path.extend(place for place in path if place not in sys.path)
-        with suppress(Exception):
-            import_module(module)
-        if kind not in KINDS:
-            raise InputError(
-                f"the network kind {kind!r} was registered by the module {module}, which the "
-                "process of the check cannot import: define the kind in a module on Python's path, "
-                "or call algebra.families.registry.verify"
-            )
-
-
-def limit_memory(memory: int) -> None:
-    """Limit the memory of the process to its present size and this number of MiB."""
-    try:
-        import resource
-    except ImportError:
-        # No such limits on this system: the time limit still holds.
-        return
-    now = 0
-    with suppress(OSError, ValueError, IndexError):
-        status = Path("/proc/self/status").read_text(encoding="ascii", errors="replace")
-        now = int(status.partition("VmData:")[2].split()[0]) * 1024
-    limit = now + memory * 2**20
-    with suppress(OSError, ValueError):
-        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
-        if hard != resource.RLIM_INFINITY:
-            limit = min(limit, hard)
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, limit))

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.certificates.certificate import is_beyond, why_refused
+from algebra.certificates.verdicts import is_beyond, why_refused
 from algebra.families.registry import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward

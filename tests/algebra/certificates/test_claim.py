@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.certificates.certificate import FORMAT
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim, read_problem
 from algebra.certificates.parts import read_version
+from algebra.certificates.verdicts import FORMAT
 from matchprob import Distribution, NormNet, Problem
 from tests.plain_data import data_of
 from tests.refusals import refuses

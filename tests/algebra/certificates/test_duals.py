@@ -10,9 +10,8 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import DualInFile, Leaves, over_points
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.records import Record, read_form, write_form
-from algebra.errors import InputError
+from algebra.errors import DualError, InputError
 from algebra.matroids.branch_and_bound import Tree
-from algebra.matroids.capped import DualError
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import LagrangianLeaf

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from algebra.certificates.certificate import DISCRETE
+from algebra.certificates.verdicts import DISCRETE
 from algebra.families.linear.arguments.order import argument
 from algebra.families.registry import certify, verify
 from algebra.systems.root_count import RootCountError

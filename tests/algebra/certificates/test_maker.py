@@ -89,7 +89,7 @@ def test_without_msolve(monkeypatch):
     def absent():
         raise MsolveMissing("not installed")
 
-    monkeypatch.setattr("algebra.certificates.maker.version", absent)
+    monkeypatch.setattr("algebra.polynomials.msolve.process.version", absent)
     maker.cache_clear()
     try:
         assert maker().to_dict() == {"matchprob": version("matchprob")}

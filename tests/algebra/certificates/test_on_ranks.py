@@ -6,10 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import DISCRETE
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import RootEvidence, certified, rank_evidence
 from algebra.certificates.vanishing import vanishing_certificate
+from algebra.certificates.verdicts import DISCRETE
 from algebra.linalg.modular import modular_rank
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors

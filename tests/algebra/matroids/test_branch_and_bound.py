@@ -7,9 +7,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.errors import DualError
 from algebra.linalg.modular import modular_rank
 from algebra.matroids.branch_and_bound import Tree, capped_basis, conditions_cover, counting_reason
-from algebra.matroids.capped import CappedProblem, DualError
+from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import LagrangianLeaf
 from numeric.cap_relaxation import linear_relaxation
 from tests.algebra.matroids.by_force import least_cost

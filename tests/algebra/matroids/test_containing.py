@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from algebra.errors import DualError
 from algebra.linalg.modular import modular_rank
-from algebra.matroids.capped import DualError
 from algebra.matroids.containing import ContainingProblem, cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
 

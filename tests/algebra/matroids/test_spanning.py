@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.matroids.capped import DualError
+from algebra.errors import DualError
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem, cheapest_groups, spanning_bound

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.networks.base import Network
-from algebra.problems.files import network_from_dict
+from algebra.networks.kinds import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank

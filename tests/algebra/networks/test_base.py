@@ -12,9 +12,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.networks.base import KINDS, LABELS, MAX_CELLS, STATES, TRACES, NotKnown, Point
+from algebra.networks.base import LABELS, MAX_CELLS, STATES, TRACES, NotKnown, Point
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
+from algebra.networks.kinds import KINDS
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN

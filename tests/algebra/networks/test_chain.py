@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import KINDS, Network, NotKnown
+from algebra.networks.base import Network, NotKnown
 from algebra.networks.chain import ChainLayout, need_chain
+from algebra.networks.kinds import KINDS
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN, ShallowReLU

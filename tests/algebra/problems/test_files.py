@@ -10,7 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.problems.files import load_problem, network_from_dict, problem_from_dict
+from algebra.networks.kinds import network_from_dict
+from algebra.problems.files import load_problem, problem_from_dict
 from matchprob import InputError, LinearRNN, Problem, RandomCells
 from tests.algebra.problems.refusals import HEAD, NETWORK, outcome, refused
 from tests.refusals import refuses

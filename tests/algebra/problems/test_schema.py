@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.networks.base import KINDS
+from algebra.networks.kinds import KINDS, MEANINGS
 from algebra.problems.files import problem_from_dict
-from algebra.problems.schema import MEANINGS, problem_schema, schema_text
+from algebra.problems.schema import problem_schema, schema_text
 from tests.plain_data import changed, places, renamed
 from tests.refusals import refuses
 

@@ -7,8 +7,8 @@ import numpy as np
 
 from algebra.linalg.modular import random_residues
 from algebra.networks.activation import Activation
-from algebra.programs import Builder
 from algebra.programs.arrays import placed
+from algebra.programs.program import Builder
 from algebra.programs.residues import ModularArithmetic
 
 SMALL_PRIME = 1073741827

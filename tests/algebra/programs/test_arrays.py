@@ -9,9 +9,10 @@ from flint import arb, ctx, fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.programs import Builder, evaluate
 from algebra.programs.arrays import EntryArithmetic
+from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import program_jacobian
+from algebra.programs.program import Builder
 from tests.algebra.programs.programs import LONG_PRIME, all_cells, point, random_program
 
 

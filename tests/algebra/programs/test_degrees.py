@@ -8,9 +8,10 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.programs import Builder, evaluate
 from algebra.programs.degrees import degree_in, entry_bound
+from algebra.programs.evaluate import evaluate
 from algebra.programs.onnx import read_onnx
+from algebra.programs.program import Builder
 from tests.algebra.programs.programs import random_program
 from tests.onnx_models import save
 from tests.samples import many

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from algebra.programs import Builder
+from algebra.programs.program import Builder
 from tests.doubles import jacobian, labels
 
 

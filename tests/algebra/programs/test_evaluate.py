@@ -4,7 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.programs import Builder, evaluate
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Builder
 
 
 class OneSample:

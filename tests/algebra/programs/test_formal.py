@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from algebra.linalg.modular import inverses, random_residues, times
-from algebra.programs import Builder
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import Formal, FormalArithmetic
 from algebra.programs.generic import point_prime
+from algebra.programs.program import Builder
 from algebra.programs.residues import NoResidues
 
 P = point_prime(random.Random(0))

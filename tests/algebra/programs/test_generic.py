@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
 from algebra.programs.generic import Columns, Model, argued, independent_rows, random_program_point
 from algebra.programs.onnx import read_onnx
+from algebra.programs.program import Builder
 from algebra.programs.tokens import token_samples
 from tests.doubles import jacobian
 from tests.onnx_models import MODELS, save

@@ -9,9 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import random_residues
-from algebra.programs import Builder, evaluate
 from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import Sweep, program_jacobian
+from algebra.programs.program import Builder
 from tests.algebra.programs.programs import (
     LONG_PRIME,
     SMALL_PRIME,

@@ -3,9 +3,10 @@
 import numpy as np
 import pytest
 
-from algebra.programs import Builder, evaluate
+from algebra.programs.evaluate import evaluate
 from algebra.programs.onnx import read_onnx
 from algebra.programs.positive import Sign, SignArithmetic, is_analytic
+from algebra.programs.program import Builder
 from tests.algebra.programs.programs import random_program
 from tests.doubles import Doubles
 from tests.onnx_models import save

@@ -5,7 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
+from algebra.programs.program import Builder
 
 
 def test_equal_operations_are_one_node():

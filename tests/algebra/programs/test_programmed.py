@@ -4,7 +4,7 @@ import numpy as np
 import sympy
 from flint import fmpq
 
-from algebra.programs import Builder
+from algebra.programs.program import Builder
 from algebra.programs.programmed import Programmed
 from algebra.ranks.jacobian import all_cells
 from matchprob import NormNet, ShallowReLU

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray
 from algebra.polynomials.rings import PrimeField
-from algebra.programs import Builder, evaluate
 from algebra.programs.arrays import EntryArithmetic
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Builder
 from algebra.programs.residues import QuadraticArithmetic
 from tests.samples import many
 

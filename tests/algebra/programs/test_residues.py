@@ -6,7 +6,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.programs import Builder, evaluate
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Builder
 from algebra.programs.residues import NoResidues
 from tests.algebra.programs.programs import LONG_PRIME, SMALL_PRIME, point, random_program
 from tests.algebra.programs.test_evaluate import OneSample

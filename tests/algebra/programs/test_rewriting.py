@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 
 from algebra.linalg.modular import random_residues
 from algebra.networks.recurrent import LinearRNN
-from algebra.programs import Builder, evaluate
 from algebra.programs.arrays import placed
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Builder
 from algebra.programs.residues import ModularArithmetic
 from algebra.programs.rewriting import gathered, lifted, transposed
 from tests.refusals import refuses

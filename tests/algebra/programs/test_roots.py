@@ -6,7 +6,6 @@ from operator import truediv
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.generic import (
     Columns,
@@ -16,6 +15,7 @@ from algebra.programs.generic import (
     roots_are_independent,
 )
 from algebra.programs.jacobian import program_jacobian
+from algebra.programs.program import Builder
 from algebra.questions.capacity import whole_rank
 
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.programs import Builder
+from algebra.programs.program import Builder
 from algebra.programs.scales import scales
 from tests.doubles import jacobian
 from tests.samples import many

@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.programs import Builder
 from algebra.programs.generic import (
     Columns,
     Model,
@@ -15,6 +14,7 @@ from algebra.programs.generic import (
     random_program_point,
 )
 from algebra.programs.onnx import Read
+from algebra.programs.program import Builder
 from algebra.programs.tokens import number_of_samples, token_samples
 from numeric.equations.programs.patterns import drawn_patterns, pattern_at
 from tests.doubles import jacobian

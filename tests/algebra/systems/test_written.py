@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import matchprob as mp
-from algebra.families.registry import form_names, written_form
+from algebra.families.equations import form_names, written_form
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.normalization import NormNet

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.programs import Builder
 from algebra.programs.onnx.values import over_denominator
 from algebra.programs.onnx.weights import Read
+from algebra.programs.program import Builder
 from matchprob.api.pieces import given_samples
 from tests.doubles import jacobian
 from tests.refusals import refuses

@@ -8,8 +8,8 @@ import pytest
 from matplotlib.figure import Figure
 
 import matchprob as mp
-from algebra.programs import Builder
 from algebra.programs.onnx.reader import Read
+from algebra.programs.program import Builder
 from algebra.results import Result
 from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.certificates.certificate import VERDICTS
+from algebra.certificates.verdicts import VERDICTS
 from matchprob import certify, load_problem
 
 EXAMPLE = Path(__file__).parents[3] / "examples" / "lora.toml"

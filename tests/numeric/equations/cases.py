@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from algebra.networks.base import KINDS
+from algebra.networks.kinds import KINDS
 from algebra.problems.allocation import Allocation
 from numeric.equations.chain import Chain, make_chain
 

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.certificate import solutions
 from algebra.certificates.checks import Say
 from algebra.certificates.family import Effort
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.sentences import solutions
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:

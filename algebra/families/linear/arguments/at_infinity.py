@@ -59,9 +59,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from algebra.certificates.certificate import MAXIMAL
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.records import Counts, Primes, Record
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Keyword, Size
 from algebra.families.linear.arguments.argument import (
     Argument,

@@ -50,9 +50,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.records import Context, Primes, Record, matrix, table
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
 from algebra.families.linear.arguments.argument import (
     Argument,

@@ -64,9 +64,9 @@ from typing import TYPE_CHECKING, Annotated, Literal
 import numpy as np
 from flint import fmpq
 
-from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.records import Record
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Keyword
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.rational import rational_kernel, rational_rank

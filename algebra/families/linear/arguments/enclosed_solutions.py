@@ -59,10 +59,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from flint import acb, acb_mat, arb, ctx, fmpq, fmpq_mat, fmpz
 
-from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.family import NonRealInstance
 from algebra.certificates.records import Context, Record, matrix, rational_of
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.families.linear.arguments.no_real_root import PERSISTS, is_smooth
 from algebra.families.linear.evidence import Samples, Weights, need_drawn

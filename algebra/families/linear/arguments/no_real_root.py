@@ -73,7 +73,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 from flint import fmpz, fmpz_poly
 
-from algebra.certificates.certificate import INTERMEDIATE
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -83,6 +82,7 @@ from algebra.certificates.checks import (
     weakest,
 )
 from algebra.certificates.records import Context, Record, table
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Count, Size, named_key
 from algebra.errors import one_line
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence

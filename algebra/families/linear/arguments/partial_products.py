@@ -35,9 +35,9 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.certificate import MAXIMAL
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.records import Primes, Record
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Size
 from algebra.families.linear.arguments.argument import (
     Argument,

@@ -18,9 +18,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from algebra.certificates.certificate import MAXIMAL
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import LINEAR

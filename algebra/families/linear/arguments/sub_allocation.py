@@ -21,10 +21,10 @@ from dataclasses import dataclass, field
 from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.certificates.certificate import MAXIMAL
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.records import Cells, Context, Converted, read_form, write_form
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.families.linear.arguments.argument import OF_PART, Argument, Claimed, FoundEvidence
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem

@@ -45,9 +45,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from flint import nmod_mat
 
-from algebra.certificates.certificate import MAXIMAL
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.records import Counts, Record
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.modular import matmul, random_prime, random_residues
 from algebra.networks.chain import need_chain

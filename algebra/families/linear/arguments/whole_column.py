@@ -56,8 +56,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 from flint import nmod_mat
 
-from algebra.certificates.certificate import MAXIMAL
 from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.modular import matmul, modular_rank, random_prime

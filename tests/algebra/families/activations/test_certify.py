@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.registry import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.networks.feedforward import LinearFeedForward

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import sympy
 
+from algebra.families.equations import inspect_allocation, written_form
 from algebra.families.linear.inspect import inspect_numbers
-from algebra.families.registry import inspect_allocation, written_form
 from algebra.networks.base import NotKnown
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.instance_files import given_numbers

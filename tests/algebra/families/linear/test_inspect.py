@@ -2,7 +2,7 @@
 
 import json
 
-from algebra.families.registry import inspect_allocation
+from algebra.families.equations import inspect_allocation
 from matchprob import Allocation, LinearRNN, ShallowReLU
 from tests.samples import NET
 

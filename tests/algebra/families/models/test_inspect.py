@@ -1,7 +1,7 @@
 """Structure reports of programs."""
 
+from algebra.families.equations import form_names, written_form
 from algebra.families.models.inspect import inspect_program
-from algebra.families.registry import form_names, written_form
 from matchprob import Problem, ProgramNetwork
 from tests.onnx_models import save
 

@@ -5,9 +5,9 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.families.models.patterns import on_pattern
-from algebra.programs import Builder
 from algebra.programs.balls import SignUnknown
 from algebra.programs.onnx import Read
+from algebra.programs.program import Builder
 from algebra.ranks.minors import rational_point
 from matchprob import Problem, ProgramNetwork
 from tests.onnx_models import save

@@ -3,8 +3,8 @@
 import numpy as np
 import sympy
 
+from algebra.families.equations import inspect_allocation
 from algebra.families.normalization.inspect import inspect_normnet, lemma_equations, lemma_systems
-from algebra.families.registry import inspect_allocation
 from matchprob import Allocation, LinearEstimator, NormNet, Problem
 from tests.refusals import refuses
 

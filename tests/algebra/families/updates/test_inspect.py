@@ -4,8 +4,7 @@ import random
 
 import pytest
 
-from algebra.families.registry import inspect_updates
-from algebra.families.updates.inspect import inspect_updates as report
+from algebra.families.updates.inspect import inspect_updates
 from algebra.ranks.parametrized import learning_rank
 from matchprob import RNN, LinearFeedForward, LinearRNN, Problem
 
@@ -34,7 +33,7 @@ def test_the_budget_of_a_low_rank_holds(seed):
 def test_report():
     """The report of a low rank and cells, as data and as text."""
     net = LinearRNN(n=4, T=2, b=1, d=1, m=2)
-    found = report(Problem(net, {"W": {"lora": 1}, "D": [[1, 0, 0, 1]]}))
+    found = inspect_updates(Problem(net, {"W": {"lora": 1}, "D": [[1, 0, 0, 1]]}))
     data = found.to_dict()
     assert data["learnable"] == 10
     assert data["updates"] == [

@@ -5,8 +5,8 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
 from algebra.programs.onnx.values import BATCH, Item, Moves, over_denominator
+from algebra.programs.program import Builder
 from tests.refusals import refuses
 
 

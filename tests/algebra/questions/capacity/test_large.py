@@ -7,8 +7,8 @@ import pytest
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import random_residues
-from algebra.programs import Builder
 from algebra.programs.generic import Columns, Model, _products_of_columns, random_program_point
+from algebra.programs.program import Builder
 from algebra.questions.capacity import Subset, capacities, ranks, whole_rank
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
 from algebra.programs.generic import Model, NoPattern
+from algebra.programs.program import Builder
 from algebra.questions.capacity.pieces import Piece, capacities_on, largest_rank
 from algebra.questions.capacity.result import Subset
 

@@ -5,9 +5,9 @@ import math
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
 from algebra.programs.generic import Model
 from algebra.programs.onnx import read_onnx
+from algebra.programs.program import Builder
 from algebra.questions.capacity.ranks import capacities
 from algebra.questions.capacity.result import Subset
 from tests.onnx_models import save

@@ -2,8 +2,8 @@
 
 import math
 
-from algebra.programs import Builder
 from algebra.programs.generic import Model
+from algebra.programs.program import Builder
 from algebra.questions.capacity.ranks import capacities
 from algebra.questions.capacity.reasons import bottleneck, reasons_of
 from algebra.questions.capacity.result import Subset

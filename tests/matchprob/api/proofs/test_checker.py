@@ -11,7 +11,7 @@ import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
-from algebra.networks.base import KINDS
+from algebra.networks.kinds import KINDS
 from matchprob.api.proofs.check import check_proof
 from matchprob.api.proofs.checker import CHECKER, Checker
 from tests.refusals import refuses

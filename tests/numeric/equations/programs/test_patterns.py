@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from algebra.programs import Builder
 from algebra.programs.generic import NoPattern
 from algebra.programs.onnx import read_onnx
+from algebra.programs.program import Builder
 from numeric.equations.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at
 from tests.onnx_models import save
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.certificates.certificate import INTERMEDIATE, MAXIMAL
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.families.linear.arguments import order
 from algebra.families.linear.arguments.argument import NO_COUNT, OF_ALL, OF_PART
 from algebra.families.linear.arguments.order import NAMES, ORDER, argument

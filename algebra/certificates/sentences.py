@@ -1,0 +1,44 @@
+"""Sentences of verdicts that several families say; an argument has its own sentence beside it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
+
+NEAR = "MP > 0: near a teacher that is itself a student, matches exist."
+NEAR_LABELS = "MP > 0: the labels of the students, for given fixed weights, contain an open set."
+OPEN_VALUE = "the value of MP: no formula is known, so it has to be estimated"
+# Of networks whose units may be inactive.
+SILENT = "MP > 0: with positive probability all units of teacher and student are silent."
+OPEN_PATTERNS = (
+    "whether every instance has a match: which units are active differs between samples, and "
+    "neither counts of weights and equations nor a search decided it for all instances"
+)
+
+
+def solutions(number: int | None) -> str:
+    """N solutions, in words."""
+    return "exactly one complex solution" if number == 1 else f"N = {number} complex solutions"
+
+
+def reaches(found: Certificate) -> str:
+    """That the ranks are equal, in words."""
+    return (
+        f"Not minimal: the {found.learnable} learnable weights reach all {found.equations} "
+        f"independent equations (rank {found.rank})."
+    )
+
+
+def near(found: Certificate) -> str:
+    """Why MP > 0 if the ranks are equal."""
+    return NEAR if found.problem.has_plain_labels else NEAR_LABELS
+
+
+def too_few(found: Certificate) -> str:
+    """Why MP < 1 if a match often needs more than the learnable weights reach."""
+    return (
+        f"MP < 1: the learnable weights change the outputs in at most {found.rank} independent "
+        f"directions, and with positive probability a match needs {found.equations}."
+    )

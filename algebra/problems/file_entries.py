@@ -1,0 +1,64 @@
+"""Entries of problem files that name another file, and what counts of a list of synapses."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+from algebra.declarations import Keyword
+
+# The sides of a synapse, and its types.
+PRE, POST = "pre", "post"
+CHEMICAL, ELECTRICAL, RECEIVED, ALL_TYPES = "chemical", "electrical", "received", "all"
+# Edges with units that have no name in the problem are refused or left out.
+UNKNOWN = REFUSE, SKIP = ("refuse", "skip")
+# Endings of files of names of units, and of matrices and edge lists; gzip adds another.
+_PACKED = (".csv", ".tsv", ".txt", ".graphml")
+_ZIPPED = tuple(f"{suffix}.gz" for suffix in _PACKED)
+NAME_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".graphml", *_ZIPPED)
+ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".npy", ".npz", ".mat", ".graphml", *_ZIPPED)
+# Lines that repeat a pair: their numbers are added up, or the first line counts.
+REPEATED = SUM, FIRST = ("sum", "first")
+
+
+def pattern(suffixes: Iterable[str]) -> str:
+    """The pattern of JSON Schema for names of files with these endings."""
+    words = [re.escape(suffix.removeprefix(".")) for suffix in suffixes]
+    return rf"\.({'|'.join(words)})$"
+
+
+FileName = Annotated[str, Keyword("pattern", pattern(ENDINGS)), "a file beside this one"]
+
+
+@dataclass(frozen=True)
+class EdgesTable:
+    """A file of synapses with options: see `algebra.problems.tables.read_edges`."""
+
+    edges: FileName
+    type: Annotated[
+        str,
+        f"the type of synapse that counts: {CHEMICAL}, {ELECTRICAL}, {ALL_TYPES}, or a word of the "
+        "file's column `type`",
+    ] = ""
+    unknown: Annotated[
+        str, Keyword("enum", UNKNOWN), "treatment of edges with units that have no name here"
+    ] = REFUSE
+    rows: Annotated[str, Keyword("enum", (PRE, POST)), "of a matrix: what its rows are"] = ""
+    columns: Annotated[
+        str | dict[str, str],
+        'the columns in their order, such as "pre post weight", or the words of the header for '
+        "pre, post, weight, …",
+    ] = ""
+    repeated: Annotated[
+        str, Keyword("enum", REPEATED), "lines that repeat a pair are added up, or the first counts"
+    ] = ""
+    label: Annotated[str, "of a graph: the attribute that names its nodes"] = ""
+    sheet: Annotated[str, "of a workbook: the name of a sheet"] = ""
+    variable: Annotated[str, "of a MATLAB file: the name of a matrix"] = ""
+
+
+EdgesFile = Annotated[
+    EdgesTable, "what counts of an edge list, a graph or a matrix of synapse counts"
+]
