@@ -2,11 +2,11 @@
 
 ``make release-check`` runs it.  The version must stand in the CHANGELOG and in the citation, and no
 fragment may be left in ``changes.d``.  The archives are built without a network, the wheel from the
-sdist, and are kept in ``dist``.  The wheel's files are printed: they are those of the three packages
-under version control, the licence and the metadata, one by one.  Each archive is then installed into
-an environment of its own, in which the README's first example, `certify`, `count`, `verify` and the
-page are run outside of the checkout, and the exact engine once msolve is there.  The exit status is
-1 after the first thing that is wrong.
+sdist, and are kept in ``dist``.  The wheel's files are printed: they are those of the three
+packages under version control, the licence and the metadata, one by one.  Each archive is then
+installed into an environment of its own, in which the README's first example, `certify`, `count`,
+`verify` and the page are run outside of the checkout, and the exact engine once msolve is there.
+The exit status is 1 after the first thing that is wrong.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def check_contents(sdist: Path, wheel: Path) -> None:
 
 
 def build() -> tuple[Path, Path]:
-    """The sdist, and the wheel that is made from it, without a network where the system allows it."""
+    """The sdist, and the wheel made from it, without a network where the system allows that."""
     folder = ROOT / "dist"
     shutil.rmtree(folder, ignore_errors=True)
     alone = ("unshare", "--net", "--map-root-user")

@@ -81,7 +81,7 @@ def _phase() -> str:
 def _terminal_bar(
     what: str, rate: Rate, *texts: Callable[[], str]
 ) -> AbstractContextManager[object]:
-    """A bar on stderr, beside it texts that are computed at every refresh, even without progress."""
+    """A bar on stderr, with texts that are computed at every refresh, even without progress."""
     # A study that draws no bar runs without rich.
     from rich.console import Console
     from rich.progress import BarColumn, Progress, ProgressColumn, Task, TextColumn

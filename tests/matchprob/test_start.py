@@ -177,7 +177,7 @@ def test_a_module_that_hides_a_package_is_named(tmp_path, name, package, file):
 @pytest.mark.parametrize("name", ["numeric", "algebra"])
 @pytest.mark.parametrize("text", [None, "from plum import Dispatcher\n", ""])
 def test_a_package_that_was_overwritten_is_named(tmp_path, name, text):
-    """One line says which project was installed over ours, or took its file away, and what to do."""
+    """One line says which project was installed over ours, or removed its file, and what to do."""
     for folder in ("algebra", "numeric", "matchprob"):
         (tmp_path / folder).mkdir()
         shutil.copy(TOP / folder / "__init__.py", tmp_path / folder)
