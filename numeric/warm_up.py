@@ -37,8 +37,9 @@ def _tracker() -> None:
 
 
 def _certification() -> None:
-    """Krawczyk's test of the teacher of a small network, in the weights and with its states."""
+    """Krawczyk's test of the teacher of a small network, in each form of the equations."""
     from numeric.certification.krawczyk import FAILED, Certified, RootPool, make_target, prove
+    from numeric.certification.krawczyk_pairs import InputsTarget
     from numeric.equations.chain import make_chain
 
     problem = Problem.of(
@@ -53,6 +54,14 @@ def _certification() -> None:
         prove(chain, make_target(chain, instance), certified, lifted=lifted)
         pool.add(certified)
         pool.owners(certified)
+    # A net with a form in free inputs, at any point.
+    net = LinearRNN(n=4, T=2, b=1, d=1, m=2)
+    problem = Problem.of(Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)]))
+    instance, chain = draw_instance(problem, 0, 0), make_chain(problem.allocation)
+    form = chain.free_inputs()
+    assert form is not None
+    target = InputsTarget(form, instance, form.reduce(chain.parameters(instance)))
+    target.certify(np.ones((1, 2)), np.ones((1, 2)))
 
 
 def _relu() -> None:

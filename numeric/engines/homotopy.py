@@ -12,7 +12,8 @@ the count is "undetermined", never "none".
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cached_property
 
 import numpy as np
 from flint import acb
@@ -33,12 +34,14 @@ from numeric.certification.krawczyk import (
     make_target,
 )
 from numeric.certification.krawczyk_balls import certify_exact
+from numeric.certification.krawczyk_pairs import InputsTarget
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, InstanceEngine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.newton import NewtonEngine
 from numeric.engines.search import SearchEngine
 from numeric.equations.chain import Chain
+from numeric.equations.inputs import InputsForm
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
@@ -176,7 +179,7 @@ class HomotopyEngine:
         notes: dict[int, str] = {}
         for k, instance in enumerate(instances):
             try:
-                jobs.append(_InstanceRun(self.system, instance, k))
+                jobs.append(_InstanceRun(self.system, self._inputs, instance, k))
             except InputError as error:
                 notes[k] = str(error)
         if not jobs:
@@ -267,8 +270,9 @@ class HomotopyEngine:
             else:
                 job.paths = int(mine.sum())
             job.take(
-                tracked.roots[mine], tracked.status[mine], self.root_count, tracked.reached[mine]
-            )
+                tracked.roots[mine], tracked.status[mine], self.root_count, tracked.reached[mine],
+                None if self._inputs is None or settings.lifted else tracked.lifts[mine],
+            )  # fmt: skip
             if settings.lifted:
                 self._finish(job, turn, tracked, mine)
             elif self._inputs is not None and not side and not turn:
@@ -362,13 +366,16 @@ class HomotopyEngine:
 class _InstanceRun:
     """The state of the computation for one instance."""
 
-    def __init__(self, system: ParameterSystem, instance: Instance, number: int) -> None:
+    def __init__(
+        self, system: ParameterSystem, form: InputsForm | None, instance: Instance, number: int
+    ) -> None:
         self.system = system
+        self.form = form
         self.instance = instance
         self.number = number
         chosen = system.independent_samples(instance.X)
         self.parameters = system.parameters(instance, chosen)
-        self.target: Target = make_target(system, instance, chosen)
+        self._chosen = chosen
         self.pool = RootPool(system)
         self.paths = self.retried = 0
         self.seconds = 0.0
@@ -381,10 +388,37 @@ class _InstanceRun:
         # Those among them that a detour finished.
         self.detoured: set[int] = set()
 
-    def take(self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray) -> None:
-        """Certify endpoints and pool the new ones; the first call records the suspect paths."""
+    @cached_property
+    def target(self) -> Target:
+        """The instance in its weights, in discs."""
+        return make_target(self.system, self.instance, self._chosen)
+
+    @cached_property
+    def inputs_target(self) -> InputsTarget:
+        """The instance in its free inputs, in pairs."""
+        assert self.form is not None
+        return InputsTarget(self.form, self.instance, self.form.reduce(self.parameters))
+
+    def take(
+        self, roots: np.ndarray, status: np.ndarray, wanted: int, reached: np.ndarray,
+        unknowns: np.ndarray | None = None,
+    ) -> None:  # fmt: skip
+        """Certify endpoints and pool the new ones; the first call records the suspect paths.
+
+        Parameters
+        ----------
+        unknowns : ndarray of complex, shape (·, q), optional
+            The endpoints in the free inputs.
+        """
         arrived = status == DONE
-        certified = _certify(self.system, self.target, np.where(arrived[:, None], roots, np.nan))
+        found = np.where(arrived[:, None], roots, np.nan)
+        if unknowns is None or self.form is None:
+            certified = _certify(
+                found, lambda at: certify_roots(self.system, self.target, found[at])
+            )
+        else:
+            inputs, target = unknowns[:, len(self.form.numbers) :], self.inputs_target
+            certified = _certify(found, lambda at: target.certify(found[at], inputs[at]))
         new = self.pool.add(certified)
         uncertain = arrived & (certified.kind == FAILED)
         if len(self.pool) < wanted and uncertain.any():
@@ -451,11 +485,14 @@ def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int
     return monodromy_group(solver.system, start, source, seed=seed)
 
 
-def _certify(system: ParameterSystem, target: Target, roots: np.ndarray) -> Certified:
-    """Certify endpoints, one of each conjugate pair: the other is its mirror image."""
+def _certify(roots: np.ndarray, certify: Callable[[np.ndarray], Certified]) -> Certified:
+    """Certify endpoints, one of each conjugate pair: the other is its mirror image.
+
+    `certify` tests those with the given indices.
+    """
     partner = _conjugates(roots)
     alone = partner < 0
-    tested = certify_roots(system, target, roots[alone])
+    tested = certify(np.flatnonzero(alone))
     kind = np.full(len(roots), FAILED)
     radii = np.full(roots.shape, np.inf)
     roots = roots.copy()

@@ -3,9 +3,12 @@ r"""Equations of networks as tapes, and the arithmetics that run them: lanes, di
 arrays   Labels and Jacobians at many points, in NumPy, of any precision
 balls    Tapes in ball arithmetic of any precision: exact points, or enclosures
 chain    Linear networks with learnable cells as chains of matrix products, ready for kernels
+pairs    Rigorous arithmetic with complex discs in pairs of doubles, and tapes run in it
 discs    Rigorous arithmetic with complex discs in double precision, and tapes run in it
-system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in two forms
+system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in up to three
+              forms
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
+rational_inputs  The free inputs of an exact instance: its parameters in balls
 growths  Growths of the weights along paths to infinity: guesses for solutions there
 products  Labels as sums of products: values of degree two in earlier ones
 program_system  Programs of polynomial operations with learnable cells, ready for the tracker

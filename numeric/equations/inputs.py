@@ -42,6 +42,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -95,6 +96,11 @@ class InputsForm:
         """Number of unknowns (weights, inputs)."""
         _, T, b, e = self.shape
         return len(self.cells) + T * e * b
+
+    @cached_property
+    def whole(self) -> InputsForm:
+        """The same with the weights of every row among the unknowns."""
+        return _with_rows(self.chain, self.learning, self.learning, self.free)
 
     def reduce(self, parameters: np.ndarray) -> Reduced:
         """The parameters (α, β, fixed weights) for a chain's parameter vector."""
@@ -276,9 +282,15 @@ def inputs_form(chain: Chain, *, labels_only: bool = False) -> InputsForm | None
         return None
     if not labels_only and (T * b + e * (T - 1) > n or e * T > n - d):
         return None
-    rows = learning[counts[learning] < T * b]
+    return _with_rows(chain, learning, learning[counts[learning] < T * b], e)
+
+
+def _with_rows(
+    chain: Chain, learning: np.ndarray, rows: np.ndarray, free: int
+) -> InputsForm:  # fmt: skip
+    """The form with the weights of some rows among the unknowns."""
     numbers = np.flatnonzero(np.isin(chain.cells[:, 2], rows))
     numbers = numbers[np.lexsort((chain.cells[numbers, 3], chain.cells[numbers, 2]))]
     places = np.searchsorted(rows, chain.cells[numbers, 2])
     cells = np.column_stack([places, chain.cells[numbers, 3]]).astype(np.int64)
-    return InputsForm(chain, learning, rows, cells, numbers, e)
+    return InputsForm(chain, learning, rows, cells, numbers, free)

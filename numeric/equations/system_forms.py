@@ -1,4 +1,4 @@
-"""The equations F(x) = 0 of a system as tapes of values and derivatives, in two forms.
+"""The equations F(x) = 0 of a system as tapes of values and derivatives, in up to three forms.
 
 The tracker's systems (`numeric.equations.lanes.tape.LaneSystem`) solve linear systems; these tapes
 only evaluate F and its Jacobian, so that they run in every arithmetic, including those that
@@ -7,10 +7,11 @@ enclose.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from numeric.equations.lanes.inputs import InputsWriter
 from numeric.equations.lanes.lifted import (
     places_of,
     write_fixed,
@@ -20,6 +21,9 @@ from numeric.equations.lanes.lifted import (
 from numeric.equations.lanes.products import ProductWriter
 from numeric.equations.lanes.tape import Layout, Tape
 from numeric.equations.products import ProductForm
+
+if TYPE_CHECKING:
+    from numeric.equations.inputs import InputsForm
 
 
 class EquationTapes(NamedTuple):
@@ -74,6 +78,29 @@ def write_equations(form: ProductForm, lifted: bool = False) -> EquationTapes:
         write.jacobian(derive, values, work, jacobian)
     return EquationTapes(
         states, unknowns, begin.table()[0], evaluate.table()[0], derive.table()[0], f, jacobian,
+        take.slots,
+    )  # fmt: skip
+
+
+def write_inputs_equations(form: InputsForm) -> EquationTapes:
+    """The equations F(x) = 0 in the free inputs; unknowns are the weights, then the inputs."""
+    _, T, b, e = form.shape
+    take, evaluate, derive = Layout(), Tape(), Tape()
+    now = take.take(form.size)
+    write = InputsWriter(form, now)
+    u, states = take.take(T * e * b), take.take(write.state_size)
+    values, gain = take.take(len(form.rows) * T * b), take.take(len(form.rows) * T * e)
+    f, jacobian = take.take(form.unknowns), take.take(form.unknowns**2)
+    evaluate.copy(states, now + write.alpha, write.state_size)
+    write.response(evaluate, now + write.beta, u, states)
+    evaluate.clear(values, len(form.rows) * T * b)
+    write.subtract_states(evaluate, states, values)
+    write.products(evaluate, now + write.fixed, states, values)
+    write.right_side(evaluate, values, None, f)
+    write.matrix(derive, states, gain, jacobian)
+    places = np.concatenate([np.array(write.places(), np.int64), u + np.arange(T * e * b)])
+    return EquationTapes(
+        0, places, Tape().table()[0], evaluate.table()[0], derive.table()[0], f, jacobian,
         take.slots,
     )  # fmt: skip
 

@@ -131,7 +131,11 @@ def follow(
         done = follow_lines(lines, *ends, first_of, second_of, x, settings)
     else:
         done = _detours(lines, *ends, first_of, second_of, x, settings, via)
-    return replace(done, roots=lines.leave(second_of, done.roots))
+    return replace(
+        done,
+        roots=lines.leave(second_of, done.roots),
+        lifts=lines.lifts_at(second_of, done.lifts),
+    )
 
 
 class SystemLines(Protocol):
@@ -249,6 +253,10 @@ class WeightLines:
     def leave(self, of: np.ndarray, x: np.ndarray) -> np.ndarray:
         """Weights for unknowns."""
         return x
+
+    def lifts_at(self, of: np.ndarray, lifts: np.ndarray) -> np.ndarray:
+        """The further unknowns at the second instances themselves, not at their turned ones."""
+        return lifts
 
     def run(
         self, settings: TrackerSettings, lines: Lines, roots: np.ndarray, lifts: np.ndarray,

@@ -89,8 +89,8 @@ class InputsWriter:
             for k in range(T):
                 tape.subtract(to + (place * T + k) * b, states + ((k + 1) * n + i) * b, b)
 
-    def right_side(self, tape: Tape, values: int, scale: int, to: int) -> None:
-        """Minus the equations' `values`, in the order of matrix rows, scaled."""
+    def right_side(self, tape: Tape, values: int, scale: int | None, to: int) -> None:
+        """Minus the equations' `values`, in the order of matrix rows, scaled (if at all)."""
         _, T, b, _ = self.form.shape
         tape.clear(to, len(self.equations))
         tape.each(
@@ -100,7 +100,8 @@ class InputsWriter:
                 for at, (i, k, x) in enumerate(self.equations)
             ),
         )
-        tape.scale(to, scale, len(self.equations))
+        if scale is not None:
+            tape.scale(to, scale, len(self.equations))
 
     def matrix(self, tape: Tape, s: int, gain: int, to: int) -> None:
         """The Jacobian of ``W_i F_{k-1} - F_{k,i}`` with states at slot s, written to slot to."""

@@ -6,14 +6,14 @@ A line ends at an instance in doubles, whose rounding alone moves a root of cond
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from flint import acb, acb_mat, arb, ctx, fmpq_mat
+from flint import acb, acb_mat, ctx
 
 from numeric.equations.inputs import InputsForm, Reduced
 from numeric.equations.lanes.inputs import make_inputs
+from numeric.equations.rational_inputs import rational_inputs
 from numeric.instances import Instance
 from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow_precisely
 
@@ -54,44 +54,23 @@ def finish_inputs_path(
     corners = (
         lambda: exact(first),
         lambda: exact(second.vector),
-        lambda: _rational(form, instance, second).vector.tolist(),
+        lambda: _middles(form, instance, second).vector.tolist(),
     )
     saved = ctx.prec
     try:
         end = follow_precisely(system, corners, t, exact(x), _FAR)
         if end is None:
             return None
-        weights = form.weights_of(_rational(form, instance, second), np.array([end]), _solve)
+        weights = form.weights_of(_middles(form, instance, second), np.array([end]), _solve)
         return [w.mid() for w in weights[0]] if all(w == w for w in weights[0]) else None
     finally:
         ctx.prec = saved
 
 
-def _rational(form: InputsForm, instance: Instance, at: Reduced) -> Reduced:
-    """The rational instance in balls; `at` fixes the basis V of the free directions."""
-    chain, R = form.chain, form.learning.tolist()
-    weights, X, Y = instance.exact
-    chosen = chain.independent_samples(instance.X)
-    drive = fmpq_mat(chain.network.drive(X[:, chosen]).tolist())
-    labels = fmpq_mat(chain.label_columns(Y, chosen).tolist()) * drive.inv()
-    D = weights["D"]
-    DR = fmpq_mat(D[:, R].tolist())
-    inverse = DR.transpose() * (DR * DR.transpose()).inv()
-    W = np.array(weights["W"], dtype=object)
-    W.reshape(-1)[chain.cells[:, 4] - chain.m_at[1]] = 0
-    V = np.array([exact(row) for row in at.V])
-    back = _balls(inverse.tolist())
-    V = V - back @ (_balls(DR.tolist()) @ V)
-    found = form.closed_loop(
-        _balls(W), _balls(weights["B"]), _balls(D), _balls(labels.tolist()), back, V, acb(at.unit)
-    )
-    middles = np.array([acb(z).mid() for z in found.vector])
-    return Reduced(middles, found.W, found.B, found.V, found.unit)
-
-
-def _balls(values: Iterable[Iterable[Any]]) -> np.ndarray:
-    """Rational entries as balls."""
-    return np.array([[acb(arb(z)) for z in row] for row in values])
+def _middles(form: InputsForm, instance: Instance, at: Reduced) -> Reduced:
+    """The rational instance, its parameters rounded to points."""
+    found = rational_inputs(form, instance, at)
+    return replace(found, vector=np.array([acb(z).mid() for z in found.vector]))
 
 
 def _solve(matrices: np.ndarray, right: np.ndarray) -> np.ndarray:

@@ -67,6 +67,11 @@ class InputsLines:
             weights[mine] = self.form.weights_of(self._ends[1][k], x[mine] / factors)
         return weights
 
+    def lifts_at(self, of: np.ndarray, lifts: np.ndarray) -> np.ndarray:
+        """The unknowns at the second instances themselves, not at their turned ones."""
+        factors = np.array([factors for _, factors in self._turns[1]])
+        return lifts / factors[of]
+
     def lifts(self, settings: TrackerSettings) -> int:
         """Number of further unknowns returned with an endpoint: those of the free inputs."""
         return self.form.unknowns

@@ -1,0 +1,72 @@
+"""Krawczyk's test in pairs: it proves what the test in balls proves, and nothing else."""
+
+import numpy as np
+import pytest
+
+from matchprob import Problem, draw_instance
+from numeric.certification.krawczyk import FAILED, certify_roots, make_target
+from numeric.certification.krawczyk_balls import certify_exact
+from numeric.certification.krawczyk_pairs import InputsTarget
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.tracking.tracker import DONE, track
+from tests.numeric.equations.test_inputs import CASES
+
+
+@pytest.fixture(scope="module", params=range(len(CASES)))
+def ends(request):
+    """A system, an instance, its target, and endpoints in weights and inputs."""
+    problem = Problem.of(CASES[request.param])
+    engine = HomotopyEngine(problem, root_count=None, cache=False)
+    instance = draw_instance(problem, 4, 0)
+    parameters, zero = engine.system.parameters(instance), np.zeros(engine.start.root_count, int)
+    tracked = track(
+        engine.system, engine.start.parameters[None], parameters[None], zero, zero,
+        engine.start.roots, second_turn=np.full(1, 3),
+    )  # fmt: skip
+    form = engine.system.free_inputs()
+    target = InputsTarget(form, instance, form.reduce(parameters))
+    good = tracked.status == DONE
+    return (
+        engine.system,
+        instance,
+        target,
+        tracked.roots[good],
+        tracked.lifts[good, len(form.numbers) :],
+    )
+
+
+def test_proved_roots_are_those_of_the_test_in_balls(ends):
+    """All endpoints are proved; kinds agree with balls on the exact instance, and discs meet."""
+    system, instance, target, weights, inputs = ends
+    found = target.certify(weights, inputs)
+    exact = certify_exact(system, instance, weights)
+    assert (found.kind != FAILED).all()
+    assert (found.kind == exact.kind).all()
+    gap = np.abs(found.roots - exact.roots)
+    assert (gap <= (found.radii + exact.radii) * (1 + 1e-12)).all()
+    size = np.abs(found.roots).max(axis=1, keepdims=True)
+    assert (found.radii <= 1e-15 * size).all()
+
+
+def test_doubles_agree_where_they_prove(ends):
+    """Kinds agree with the test in doubles wherever that succeeds."""
+    system, instance, target, weights, inputs = ends
+    found = target.certify(weights, inputs)
+    doubles = certify_roots(system, make_target(system, instance), weights)
+    proved = doubles.kind != FAILED
+    assert proved.any()
+    assert (found.kind[proved] == doubles.kind[proved]).all()
+
+
+def test_wrong_points_prove_nothing(ends):
+    """From points that are no roots Newton's method finds a true one, or nothing is proved."""
+    system, instance, target, weights, inputs = ends
+    rng = np.random.default_rng(0)
+    moved = weights + rng.standard_normal(weights.shape)
+    found = target.certify(moved, inputs + rng.standard_normal(inputs.shape))
+    some = found.kind != FAILED
+    exact = certify_exact(system, instance, found.roots[some])
+    assert (exact.kind == found.kind[some]).all()
+    lost = weights.copy()
+    lost[:, 0] = np.nan
+    assert (target.certify(lost, inputs).kind == FAILED).all()
