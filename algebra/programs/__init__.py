@@ -9,6 +9,7 @@ generic      Points, exactness of ranks, columns of Jacobians in the order of th
 onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
 aten/        Programs from PyTorch modules
+patches      Patches of convolutions, formed in parts where they are multiplied
 positive     Values that are positive for all real weights; when labels are analytic there
 tokens       Samples of tokens: different ones, in one order for all points
 scales       Diagonal changes of the weights that leave the labels unchanged

@@ -22,7 +22,9 @@ import numpy as np
 from flint import fmpq
 
 from algebra.linalg.contractions import contraction
+from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program
+from algebra.time_limits import check_time
 
 # The letter of the batch axis in contractions.
 BATCH = "@"
@@ -51,6 +53,11 @@ class ArrayArithmetic(ABC):
     """
 
     signs: Signs
+    # Whether the patches of convolutions are formed in parts, where they are multiplied: then such
+    # a value is a `Patched`, of which other operations know nothing.
+    forms_patches = False
+    # Whether `signs` needs no values.
+    knows_signs = False
 
     # -- the ring ----------------------------------------------------------------------------
 
@@ -92,6 +99,8 @@ class ArrayArithmetic(ABC):
     def scale(self, node: Node, a: Array, factor: Fraction) -> Array:
         if factor == -1:
             return self.reduced(-a)
+        if not factor:
+            return np.broadcast_to(self.constant(np.zeros(1, np.int64), 1)[0], a.shape)
         number = np.array(factor.numerator, dtype=object).reshape((1,) * (a.ndim - 1))
         return self.times(a, self.constant(number, factor.denominator))
 
@@ -101,14 +110,45 @@ class ArrayArithmetic(ABC):
 
     def sum_of_products(self, factors: list[tuple[str, Array]], result: str) -> Array:
         """The Einstein sum of values with given letters, batch axis last."""
+        patched = [k for k, (_, value) in enumerate(factors) if isinstance(value, Patched)]
+        if patched:
+            return self._over_positions(factors, patched[0], result)
         named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
         values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
         some = any(value.shape[-1] > 1 for _, value in factors)
         found = contraction(f"{','.join(named)}->{result}{BATCH if some else ''}", values, self)
         return found if some else found[..., None]
 
+    def _over_positions(self, factors: list[tuple[str, Any]], which: int, result: str) -> Array:
+        """An Einstein sum with patches as one factor, block by block of their positions."""
+        letter, patched = factors[which][0][-1], factors[which][1]
+        out, place = None, result.find(letter)
+        for part in patched.places.blocks(patched.images.shape[-1]):
+            check_time()
+            own = [
+                (group, value.block(part) if value is patched else cut(group, value, letter, part))
+                for group, value in factors
+            ]
+            found = self.sum_of_products(own, result)
+            if place < 0:
+                out = found if out is None else self.reduced(out + found)
+                continue
+            if out is None:
+                shape = list(found.shape)
+                shape[place] = patched.places.shape[-1]
+                out = np.empty(shape, found.dtype)
+            out[(slice(None),) * place + (part,)] = found
+        assert out is not None
+        return out
+
     def index(self, node: Node, where: Array, *parts: Array) -> Array:
         batch = max(part.shape[-1] for part in parts)
+        if node.is_reshape:
+            return parts[0].reshape(-1, batch)[: where.size].reshape(*node.shape, batch)
+        if len(parts) == 1 and 0 in where.strides and parts[0].size:
+            # Repeated along some axes.
+            few = where[tuple(slice(None if step else 1) for step in where.strides)]
+            return np.broadcast_to(self.index(node, few.copy(), *parts), (*where.shape, batch))
         if len(parts) == 1 and where.size and where.min() >= 0:
             return parts[0].reshape(-1, batch).take(where, axis=0)
         flat = [
@@ -116,6 +156,11 @@ class ArrayArithmetic(ABC):
         ]
         zero = np.broadcast_to(self.constant(np.zeros(1, np.int64), 1), (1, batch))
         return np.concatenate([*flat, zero]).take(where, axis=0)
+
+    def patches(self, places: Patches, a: Array) -> Patched:
+        """Patches of a convolution, which `sum_of_products` forms in parts."""
+        images = a.reshape(places.channels, places.inner, a.shape[-1])
+        return Patched(places, images, self.constant(np.zeros(1, np.int64), 1)[0])
 
     def power(self, node: Node, a: Array, exponent: int) -> Array:
         result, base = a**0, a
@@ -139,7 +184,11 @@ class ArrayArithmetic(ABC):
         """The function of this name, entrywise."""
 
     def choose(self, node: Node, sign: Array, positive: Array, other: Array) -> Array:
-        return np.where(self.signs(node, sign), positive, other)
+        mask = self.signs(node, sign)
+        if not any(other.strides) and other.dtype != object and not other.flat[0]:
+            # ReLU: twice as fast as a choice.
+            return np.asarray(positive * mask)
+        return np.where(mask, positive, other)
 
     def kept(self, a: Array, where: Array) -> Array:
         """The entries at the places of a mask, 0 elsewhere."""
@@ -162,6 +211,13 @@ class ArrayArithmetic(ABC):
     @abstractmethod
     def slopes_of_function(self, node: Node, a: Array, z: Array) -> Array:
         """The derivative of apply."""
+
+
+def cut(group: str, value: Any, letter: str, part: slice) -> Array:
+    """A factor at some places of the axis with a letter, if it has that axis."""
+    if isinstance(value, Patched):
+        value = value.whole()
+    return value[(slice(None),) * group.index(letter) + (part,)] if letter in group else value
 
 
 class EntryArithmetic(ArrayArithmetic):

@@ -13,6 +13,7 @@ from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
+from algebra.programs.patches import Patches
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
@@ -104,15 +105,18 @@ def evaluate(
     return evaluate_in(order, arithmetic, blocks)
 
 
-def evaluation_order(program: Program, wanted: Collection[int]) -> Order:
-    """The steps to the values of some nodes: for programs that are evaluated many times."""
+def evaluation_order(program: Program, wanted: Collection[int], with_signs: bool = True) -> Order:
+    """The steps to the values of some nodes: for programs that are evaluated many times.
+
+    For an arithmetic that knows all signs they are not computed: such steps are left out.
+    """
     kept = set(wanted)
-    needed = program.needed(kept)
-    last = program.last_uses(needed)
+    needed = program.needed(kept, with_signs)
+    last = program.last_uses(needed, with_signs)
     steps = []
     for number in sorted(needed):
         node = program.nodes[number]
-        done = [k for k in set(node.inputs) if last[k] == number and k not in kept]
+        done = [k for k in set(node.used(with_signs)) if last[k] == number and k not in kept]
         steps.append((number, node, done))
     return steps
 
@@ -122,7 +126,7 @@ def evaluate_in(order: Order, arithmetic: Arithmetic[V], blocks: Mapping[str, V]
     values: dict[int, V] = {}
     for number, node, done in order:
         check_time()
-        values[number] = value_of(node, arithmetic, blocks, [values[k] for k in node.inputs])
+        values[number] = value_of(node, arithmetic, blocks, [values.get(k) for k in node.inputs])
         for k in done:
             del values[k]
     return values
@@ -150,8 +154,11 @@ def value_of(
         case "contract":
             return arithmetic.contract(node, node.letters, *inputs)
         case "index":
-            assert node.where is not None
-            return arithmetic.index(node, node.where, *inputs)
+            if isinstance(node.places, Patches) and getattr(arithmetic, "forms_patches", False):
+                return arithmetic.patches(node.places, *inputs)  # type: ignore[attr-defined]
+            where = node.where
+            assert where is not None
+            return arithmetic.index(node, where, *inputs)
         case "power":
             assert number is not None
             return arithmetic.power(node, inputs[0], int(number))

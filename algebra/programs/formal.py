@@ -201,6 +201,8 @@ class FormalArithmetic(ModularArithmetic):
         The nodes of the signs are numbered as in it.
     """
 
+    knows_signs = True
+
     def __init__(self, formal: Formal, program: Program) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
         super().__init__(formal.p, lambda node, a: formal.values(node.name, a), self._pattern)

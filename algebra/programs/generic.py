@@ -31,6 +31,7 @@ from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate, evaluation_order
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep, kept_values, moving_nodes
+from algebra.programs.patches import Patches
 from algebra.programs.program import Node, Program
 from algebra.programs.roots import WIDEST, RootSearch
 from algebra.programs.tokens import (
@@ -143,9 +144,16 @@ class Model:
         """Number of labels of one sample."""
         return self.program.nodes[self.program.output].size
 
-    def signs(self, m: int) -> Mapping[int, np.ndarray]:
-        """The activation pattern of m samples, empty if nothing is chosen."""
-        return self.patterns(m) if self.patterns and "choose" in self.functions else {}
+    def signs(self, m: int, part: slice | None = None) -> Mapping[int, np.ndarray]:
+        """The activation pattern of m samples, or of some of them; empty if nothing is chosen."""
+        if self.patterns is None or "choose" not in self.functions:
+            return {}
+        if part is None or (part.start, part.stop) == (0, m):
+            return self.patterns(m)
+        if hasattr(self.patterns, "part"):
+            return self.patterns.part(m, part)  # type: ignore[no-any-return]
+        found = self.patterns(m)
+        return {k: own[..., part] if own.shape[-1] > 1 else own for k, own in found.items()}
 
 
 @dataclass(frozen=True)
@@ -197,15 +205,19 @@ def random_program_point(
 
     Notes
     -----
+    Signs that the search for roots does not need are determined where samples are taken in parts
+    (`Columns`).
+
     On an activation pattern a root may be that of a constant, which half of all primes lack: the
     search is repeated modulo other primes.
     """
     rng = random.Random(f"program/{seed}")
     program = model.program
-    signs = model.signs(m)
     finite = model.inputs or number_of_samples(program, model.tokens) is not None
     rows = token_samples(program, model.tokens, m, model.order) if not finite else {}
-    for _ in range(_PRIMES if strict and not finite and "root" in model.functions else 0):
+    searches = strict and not finite and "root" in model.functions
+    signs = model.signs(m) if searches else {}
+    for _ in range(_PRIMES if searches else 0):
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
         weights = _weights(model, p, rng)
         found = _root_search(model, p, number, weights, rng, rows).samples(m, signs)
@@ -215,7 +227,7 @@ def random_program_point(
             return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
     p, number = point_prime(rng, bits), rng.randrange(1 << 20)
     weights = _weights(model, p, rng)
-    formal = Formal(p, number, signs)
+    formal = Formal(p, number)
     blocks = placed(program, weights, _samples(model, m, p, rng))
     exact = "root" not in model.functions
     return ProgramPoint(p, blocks, FormalArithmetic(formal, program), exact)
@@ -509,7 +521,7 @@ class Columns:
             }
             signs = {
                 k: own[..., part] if own.shape[-1] > 1 else own for k, own in formal.signs.items()
-            }
+            } or self.model.signs(self.m, part)
             turned = {k: own[..., part] for k, own in formal.turned.items()}
             here = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
             sweep = Sweep(program, FormalArithmetic(here, program), blocks, self.names)
@@ -595,24 +607,35 @@ def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
     """
     if names in program.sweep_sizes:
         return program.sweep_sizes[names]
-    needed = program.needed([program.output])
+    nodes, with_signs = program.nodes, not names
+    needed = program.needed([program.output], with_signs)
     moving = moving_nodes(program, needed, names)
-    kept = {program.output} | kept_values(program, moving)
-    nodes = program.nodes
+    kept = {program.output} | kept_values(program, moving, with_signs)
     live = most = 0
-    for _, node, done in evaluation_order(program, kept):
-        live += node.size if node.batched else 0
-        copies = sum(nodes[k].size for k in node.inputs if nodes[k].batched)
-        own = node.size * (_PRODUCTS if node.op == "contract" else 1)
+
+    def size_of(number: int) -> int:
+        """Entries of a value; patches are formed in parts, and hold their images."""
+        own = nodes[number]
+        return (nodes[own.inputs[0]] if isinstance(own.places, Patches) else own).size
+
+    for number, node, done in evaluation_order(program, kept, with_signs):
+        live += size_of(number) if node.batched else 0
+        inputs = [k for k in node.used(with_signs) if nodes[k].batched]
+        copies = sum(map(size_of, inputs))
+        own = size_of(number) * (_PRODUCTS if node.op == "contract" else 1)
         if node.op in _COPIED:
             own = node.size * _COPIES
+        if any(isinstance(nodes[k].places, Patches) for k in inputs):
+            own, copies = 2 * node.size, 0
         if node.batched:
             most = max(most, live + own + (copies if node.op in ("contract", "index") else 0))
-        live -= sum(nodes[k].size for k in done if nodes[k].batched)
+        live -= sum(size_of(k) for k in done if nodes[k].batched)
+    # A pattern takes a byte for each sign.
+    most += sum(nodes[k].size for k in needed if nodes[k].op == "choose") // 8
     adjoints = adjoint = 0
     for number in moving:
         node = nodes[number]
-        if node.batched:
+        if node.batched and not isinstance(node.places, Patches):
             inside = sum(nodes[k].size for k in node.inputs if k in moving and nodes[k].batched)
             adjoint = max(adjoint, _COPIES * node.size + inside)
             if any(k in moving and not nodes[k].batched for k in node.inputs):

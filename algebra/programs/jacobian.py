@@ -31,8 +31,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.programs.arrays import Array, ArrayArithmetic
+from algebra.programs.arrays import Array, ArrayArithmetic, cut
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
+from algebra.programs.patches import Patched, Patches, consecutive
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
 
@@ -45,6 +46,8 @@ Columns = Callable[[np.ndarray], Array]
 _OUT, _ENTRY = "&", "#"
 # Number of entries whose columns are computed at a time.
 _BLOCK = 1 << 22
+# Entries computed at most for each one that is asked for, if products of matrices give them.
+_SHARE = 64
 
 
 @dataclass(frozen=True)
@@ -70,6 +73,8 @@ class Pair:
 
     def columns(self, at: np.ndarray, arithmetic: ArrayArithmetic) -> Array:
         """The derivatives by some entries: from places (an axis per row) to outputs×batch each."""
+        if self._is_summed(at):
+            return self._from_products(at, arithmetic)
         on = _on_diagonals(self.letters, at)
         if not on.all():
             found = self.columns(at[:, on], arithmetic)
@@ -83,6 +88,49 @@ class Pair:
         if not any(_ENTRY in group for group, _ in factors):
             factors.append((_ENTRY, np.ones((at.shape[1], 1), np.int64)))
         return arithmetic.sum_of_products(factors, _ENTRY + _OUT)
+
+    def _is_summed(self, at: np.ndarray) -> bool:
+        """Whether columns are entries of a sum of products of matrices, and many of the entries.
+
+        Letters that are neither those of the value nor of axes 1 are summed, such as positions of
+        a convolution: one product of matrices gives all entries in the rows and columns that are
+        asked for, and columns one by one would need all summands of each.
+        """
+        if len(set(self.letters)) < len(self.letters):
+            return False
+        groups = [(self.result, self.adjoint.shape[1:]), *((g, v.shape) for g, v in self.others)]
+        sizes = {c: n for group, shape in groups for c, n in zip(group, shape, strict=False)}
+        summed = math.prod(n for c, n in sizes.items() if c not in self.letters)
+        if summed == 1 or at.shape[1] < 2:
+            return False
+        formed = math.prod(len(own) for own, _ in self._chosen(at))
+        return formed <= min(summed, _SHARE) * at.shape[1]
+
+    def _chosen(self, at: np.ndarray) -> Iterator[tuple[np.ndarray, np.ndarray]]:
+        """The indices along each axis at some places, and which of them each place has."""
+        for letter, row in zip(self.letters, at, strict=True):
+            patched = [g for g, v in self.others if isinstance(v, Patched) and letter in g]
+            if patched:
+                # Of patches all entries of the kernel are formed.
+                [value] = [v for g, v in self.others if g == patched[0]]
+                yield np.arange(value.shape[patched[0].index(letter)]), row
+            else:
+                yield np.unique(row, return_inverse=True)
+
+    def _from_products(self, at: np.ndarray, arithmetic: ArrayArithmetic) -> Array:
+        """Columns from all entries in the rows and columns of some places."""
+        chosen, places = zip(*self._chosen(at), strict=True)
+        factors: list[tuple[str, Any]] = []
+        for group, value in ((_OUT + self.result, self.adjoint), *self.others):
+            part: Any = value
+            for letter, own in zip(self.letters, chosen, strict=True):
+                axis = group.find(letter)
+                if axis >= 0 and len(own) < value.shape[axis]:
+                    part = part.take(own, axis=axis)
+            factors.append((group, part))
+        factors += _ones(self.letters, [len(own) for own in chosen], factors)
+        found = arithmetic.sum_of_products(factors, self.letters + _OUT)
+        return found[tuple(places)]
 
     def times(
         self, axes: range, table: Array, arithmetic: ArrayArithmetic
@@ -116,6 +164,11 @@ def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[
     # Axes that the value also has are fixed at the entries' places.
     fixed = [k for k, letter in enumerate(group) if letter in letters]
     free = [k for k, letter in enumerate(group) if letter not in letters]
+    if isinstance(value, Patched):
+        if not fixed:
+            return group, value
+        found = value.at(fixed, [at[letters.index(group[k])] for k in fixed])
+        return _ENTRY + "".join(group[k] for k in free), found
     moved = value.transpose(*fixed, *free, -1)
     if fixed:
         moved = moved[tuple(at[letters.index(group[k])] for k in fixed)]
@@ -150,6 +203,15 @@ def _entries(places: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     return np.ravel_multi_index(tuple(places), shape)
 
 
+def _ones(
+    group: str, shape: Sequence[int], factors: Sequence[tuple[str, Array]]
+) -> list[tuple[str, Array]]:
+    """Factors for letters of a group that no other factor has: what is constant along them."""
+    known = {letter for own, _ in factors for letter in own}
+    sizes = dict(zip(group, shape, strict=True))
+    return [(c, np.ones((sizes[c], 1), np.int64)) for c in group if c not in known]
+
+
 def _on_diagonals(letters: str, at: np.ndarray) -> np.ndarray:
     """Whether axes with the same letter have the same index, for each place."""
     first = [at[letters.index(letter)] for letter in letters]
@@ -178,7 +240,7 @@ def moving_nodes(
     return frozenset(moving)
 
 
-def kept_values(program: Program, moving: Collection[int]) -> set[int]:
+def kept_values(program: Program, moving: Collection[int], with_signs: bool = True) -> set[int]:
     """The nodes whose values derivatives depend on; all others are released when they are used."""
     kept = set[int]()
     for number in moving:
@@ -188,7 +250,7 @@ def kept_values(program: Program, moving: Collection[int]) -> set[int]:
                 for position, k in enumerate(node.inputs):
                     if k in moving:
                         kept.update(node.inputs[:position], node.inputs[position + 1 :])
-            case "choose":
+            case "choose" if with_signs:
                 kept.add(node.inputs[0])
             case "power" | "invert" | "root" | "apply":
                 kept.update((number, *node.inputs))
@@ -196,14 +258,18 @@ def kept_values(program: Program, moving: Collection[int]) -> set[int]:
 
 
 def _planned(
-    program: Program, target: int, names: frozenset[str] | None, more: frozenset[int]
+    program: Program,
+    target: int,
+    names: frozenset[str] | None,
+    more: frozenset[int],
+    with_signs: bool,
 ) -> tuple[Order, frozenset[int]]:
     """The order of evaluation up to a node, and the nodes that depend on some weights."""
-    needed = program.needed([target])
+    needed = program.needed([target], with_signs)
     moving = moving_nodes(program, needed, program.weights if names is None else names)
     shared = {k for k in needed if not program.nodes[k].batched}
-    kept = {target} | shared | more | kept_values(program, moving)
-    return evaluation_order(program, kept), moving
+    kept = {target} | shared | more | kept_values(program, moving, with_signs)
+    return evaluation_order(program, kept, with_signs), moving
 
 
 class Sweep:
@@ -238,7 +304,8 @@ class Sweep:
         self.program, self.arithmetic, self.entries = program, arithmetic, entries
         self.target = program.output if target is None else target
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
-        key = self.target, None if names is None else frozenset(names), frozenset(kept)
+        own = None if names is None else frozenset(names)
+        key = self.target, own, frozenset(kept), not arithmetic.knows_signs
         if key not in program.sweeps:
             program.sweeps[key] = _planned(program, *key)
         order, self.moving = program.sweeps[key]
@@ -276,12 +343,15 @@ class Sweep:
             check_time()
             adjoint = adjoints.pop(number)
             for position, k in enumerate(node.inputs):
-                if k not in self.moving:
+                if k not in self.moving or (node.op == "choose" and not position):
                     continue
                 if not nodes[k].batched and node.op == "contract":
                     self.pairs.setdefault(k, []).append(self._pair(node, position, adjoint))
                     continue
-                if node.op == "contract":
+                if isinstance(nodes[k].places, Patches) and self.arithmetic.forms_patches:
+                    part = self._to_images(node, position, adjoint)
+                    [k] = nodes[k].inputs
+                elif node.op == "contract":
                     part = self._through(node, position, adjoint)
                 else:
                     part = input_adjoint(
@@ -309,12 +379,30 @@ class Sweep:
         ]
         if len(set(own)) < len(own):
             return self._spread(node, position, parts)
-        # Letters that occur only in this factor are summed: their derivative is constant.
-        known = set("".join(group for group, _ in parts))
-        alone = [letter for letter in own if letter not in known]
-        sizes = dict(zip(own, self.program.nodes[node.inputs[position]].shape, strict=True))
-        parts += [(letter, np.ones((sizes[letter], 1), np.int64)) for letter in alone]
+        parts += _ones(own, self.program.nodes[node.inputs[position]].shape, parts)
         return self.arithmetic.sum_of_products(parts, _OUT + own)
+
+    def _to_images(self, node: Node, position: int, adjoint: Array) -> Array:
+        """What a product with patches adds to the adjoint of their images, block by block."""
+        groups, _, result = node.letters.partition("->")
+        split = groups.split(",")
+        letter, places = split[position][-1], self.program.nodes[node.inputs[position]].places
+        assert isinstance(places, Patches)
+        others = [
+            (split[k], self.values[number]) for k, number in enumerate(node.inputs) if k != position
+        ]
+        batch = max([adjoint.shape[-1], *(value.shape[-1] for _, value in others)])
+        shape = len(adjoint), places.channels, places.inner, batch
+        total = np.zeros(shape, adjoint.dtype)
+        for part in places.blocks(len(adjoint) * batch):
+            check_time()
+            factors = [(_OUT + result, cut(_OUT + result, adjoint, letter, part))]
+            factors += [(group, cut(group, value, letter, part)) for group, value in others]
+            factors += _ones(split[position], (*places.shape[:-1], part.stop - part.start), factors)
+            found = self.arithmetic.sum_of_products(factors, _OUT + split[position])
+            places.spread(found, part, total, self.arithmetic.reduced)
+        [images] = self.program.nodes[node.inputs[position]].inputs
+        return total.reshape(len(adjoint), *self.program.nodes[images].shape, batch)
 
     def _spread(self, node: Node, position: int, parts: list[tuple[str, Array]]) -> Array:
         """For a factor whose diagonal is taken: zero off the diagonal."""
@@ -432,7 +520,7 @@ class Sweep:
     def _pushed(self, number: int, position: int, moved: _Sparse) -> _Sparse:
         """Derivatives of a shared value, given those of its input at a position."""
         node, arithmetic = self.program.nodes[number], self.arithmetic
-        inputs = [self.values[k] for k in node.inputs]
+        inputs: list[Any] = [self.values.get(k) for k in node.inputs]
         match node.op:
             case "add":
                 return moved
@@ -545,7 +633,8 @@ def input_adjoint(
         case "choose":
             if position == 0:
                 return np.zeros((1,) * adjoint.ndim, adjoint.dtype)
-            positive = wide(arithmetic.signs(node, values[node.inputs[0]]))
+            value: Any = values.get(node.inputs[0])
+            positive = wide(arithmetic.signs(node, value))
             return arithmetic.kept(adjoint, positive if position == 1 else ~positive)
         case "power" | "invert" | "root" | "apply":
             return arithmetic.times(
@@ -598,13 +687,6 @@ def _sorted_moves(node: Node, start: int, size: int) -> list[tuple[Array | slice
         (consecutive(targets[before == k]), consecutive(places[before == k]))
         for k in range(int(before.max(initial=-1)) + 1)
     ]
-
-
-def consecutive(numbers: Array) -> Array | slice:
-    """Numbers as an index: if they are consecutive a slice, which copies nothing."""
-    if numbers.size and (np.diff(numbers) == 1).all():
-        return slice(int(numbers[0]), int(numbers[-1]) + 1)
-    return numbers
 
 
 def program_jacobian(

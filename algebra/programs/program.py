@@ -65,10 +65,13 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.programs.patches import Patches
 from algebra.time_limits import check_time
 
 # Operations of a program from a file.
 MOST_OPERATIONS = 200_000
+# Entries of values for each entry of the tables of a program from a file.
+_VALUES = 64
 Shape = tuple[int, ...]
 Role = Literal["weight", "sample"]
 
@@ -125,8 +128,8 @@ class Node:
         Letters of a contraction.
     number : Fraction or None
         The factor of `scale`, the exponent of `power`, the denominator of `constant`.
-    where : ndarray of int64, or None
-        Places of `index`.
+    places : ndarray of int64, Patches or None
+        Places of `index`; `where` is all of them as an array.
     table : ndarray of int64 or of Python integers, or None
         Numerators of `constant`.
     label : str
@@ -140,7 +143,7 @@ class Node:
     name: str = ""
     letters: str = ""
     number: Fraction | None = None
-    where: np.ndarray | None = None
+    places: np.ndarray | Patches | None = None
     table: np.ndarray | None = None
     label: str = ""
 
@@ -148,6 +151,21 @@ class Node:
     def size(self) -> int:
         """Number of entries of the value for one sample."""
         return math.prod(self.shape)
+
+    def used(self, with_signs: bool = True) -> tuple[int, ...]:
+        """The inputs that determine the value; those of `choose` if its signs are known."""
+        return self.inputs if with_signs or self.op != "choose" else self.inputs[1:]
+
+    @cached_property
+    def is_reshape(self) -> bool:
+        """Whether an index takes the first entries of one input in their order."""
+        places = self.places
+        return isinstance(places, np.ndarray) and len(self.inputs) == 1 and _is_range(places)
+
+    @property
+    def where(self) -> np.ndarray | None:
+        """Places of `index`, one for each entry; large for the patches of a convolution."""
+        return self.places.dense() if isinstance(self.places, Patches) else self.places
 
     def __str__(self) -> str:
         if self.op == "block":
@@ -158,6 +176,14 @@ class Node:
         if self.inputs:
             texts.append(f"({', '.join(map(str, self.inputs))})")
         return " ".join(part for part in texts if part)
+
+
+def _is_range(places: np.ndarray) -> bool:
+    """Whether places are 0, 1, 2, … in row-major order."""
+    size = places.size
+    if not size or not places.flags.c_contiguous or places.flat[0] or places.flat[-1] != size - 1:
+        return False
+    return bool((np.diff(places.reshape(-1)) == 1).all())
 
 
 @dataclass(frozen=True)
@@ -203,7 +229,7 @@ class Program:
         return {}
 
     @cached_property
-    def sweeps(self) -> dict[tuple[int, frozenset[str] | None, frozenset[int]], Any]:
+    def sweeps(self) -> dict[tuple[int, frozenset[str] | None, frozenset[int], bool], Any]:
         """Orders of evaluation with the nodes that move, by target and weights, once computed."""
         return {}
 
@@ -226,16 +252,19 @@ class Program:
         """Shapes of the samples by name, for one sample each."""
         return {block.name: block.shape for block in self.blocks if block.role == "sample"}
 
-    def last_uses(self, among: Collection[int]) -> dict[int, int]:
+    def last_uses(self, among: Collection[int], with_signs: bool = True) -> dict[int, int]:
         """For each input of some nodes the last of them that uses it."""
-        return {k: number for number in sorted(among) for k in self.nodes[number].inputs}
+        return {k: number for number in sorted(among) for k in self.nodes[number].used(with_signs)}
 
-    def needed(self, wanted: Iterable[int]) -> set[int]:
-        """The nodes on which the given nodes depend, including themselves."""
+    def needed(self, wanted: Iterable[int], with_signs: bool = True) -> set[int]:
+        """The nodes on which the given nodes depend, including themselves.
+
+        Without signs, which are known then: not those on which nothing but signs depends.
+        """
         found = set(wanted)
         for number in range(len(self.nodes) - 1, -1, -1):
             if number in found:
-                found.update(self.nodes[number].inputs)
+                found.update(self.nodes[number].used(with_signs))
         return found
 
     def __str__(self) -> str:
@@ -264,18 +293,21 @@ class Builder:
     Parameters
     ----------
     most : int, optional
-        For programs from files: how many entries all values may have together.
+        For programs from files: how many entries all tables may have together, constants and
+        places, which are in memory; values may have `_VALUES` times as many.
     """
 
     def __init__(self, most: int | None = None) -> None:
-        self._most, self._entries = most, 0
+        self._most, self._entries, self._values = most, 0, 0
+        # Views of this array are places that take no memory.
+        self._numbers = np.arange(0, dtype=np.int64)
         self._nodes: list[Node] = []
         self._blocks: dict[str, int] = {}
         self._known: dict[Any, int] = {}
         self._named: dict[str, int] = {}
 
-    def room(self, entries: int) -> None:
-        """Refuse a value with more entries than there is room for, before it is made.
+    def room(self, entries: int, *, is_value: bool = False) -> None:
+        """Refuse a table with more entries than there is room for, before it is made; or a value.
 
         Raises
         ------
@@ -285,11 +317,15 @@ class Builder:
         if self._most is None:
             return
         check_time()
-        # While it is made, a value is there twice.
-        if self._entries + 2 * entries > self._most:
+        most, before = self._most, self._entries
+        if is_value:
+            most, before = _VALUES * most, self._values
+        # While it is made, a table is there twice.
+        if before + (1 if is_value else 2) * entries > most:
+            what = "values" if is_value else "tables"
             raise InputError(
-                f"{shown(entries)} entries, and {self._entries:,} of the values before, are more "
-                f"than the {self._most:,} that a file of this length may have"
+                f"{shown(entries)} entries, and {before:,} of the {what} before, are more "
+                f"than the {most:,} that a file of this length may have"
             )
         if len(self._nodes) >= MOST_OPERATIONS:
             raise InputError(f"it is more than {MOST_OPERATIONS:,} operations")
@@ -390,8 +426,9 @@ class Builder:
             For each place of the result the number of its entry, or −1 for 0.
         *parts : Value
         """
-        self.room(np.size(where))
-        places = np.array(where, dtype=np.int64)
+        if self._held(where):
+            self.room(np.size(where))
+        places = np.asarray(where, dtype=np.int64)
         total = sum(math.prod(part.shape) for part in parts)
         if places.size and not (places.min() >= -1 and places.max() < total):
             raise ValueError(f"index: places {places.min()} … {places.max()} of {total} entries")
@@ -401,14 +438,27 @@ class Builder:
             and np.array_equal(places.ravel(), np.arange(total))
         ):
             return parts[0]
+        places = places.view()
         places.flags.writeable = False
         return self._add(
             Node(
                 "index", tuple(part.number for part in parts), places.shape,
-                any(part.batched for part in parts), where=places, label=label,
+                any(part.batched for part in parts), places=places, label=label,
             ),
             None,
         )  # fmt: skip
+
+    def patches(
+        self, channels: int, inner: int, windows: Any, shape: Sequence[int], a: Value
+    ) -> Value:
+        """Patches of a convolution: `index` by the places of `algebra.programs.patches.Patches`."""
+        places = Patches(channels, inner, windows, tuple(shape))
+        if channels * inner != math.prod(a.shape) or places.windows.size * channels != math.prod(
+            places.shape
+        ):
+            raise ValueError(f"patches of the shape {places.shape} of a value of {a.shape}")
+        places.windows.flags.writeable = False
+        return self._add(Node("index", (a.number,), places.shape, a.batched, places=places), None)
 
     def power(self, a: Value, exponent: int) -> Value:
         """Entrywise; x^0 is 1."""
@@ -442,8 +492,14 @@ class Builder:
     # -- moves -----------------------------------------------------------------------------
 
     def places(self, a: Value) -> np.ndarray:
-        """The numbers of a value's entries, in its shape, for use in `index`."""
-        return np.arange(math.prod(a.shape), dtype=np.int64).reshape(a.shape)
+        """The numbers of a value's entries, in its shape, for use in `index`; read-only."""
+        size = math.prod(a.shape)
+        if size > len(self._numbers):
+            self.room(size)
+            self._numbers = np.arange(1 << size.bit_length(), dtype=np.int64)
+            self._numbers.flags.writeable = False
+            self._entries += len(self._numbers)
+        return self._numbers[:size].reshape(a.shape)
 
     def reshaped(self, a: Value, shape: Sequence[int]) -> Value:
         """The same entries in row-major order under another shape."""
@@ -513,12 +569,22 @@ class Builder:
             key = (node.op, node.number, key)
             if key in self._known:
                 return Value(self._known[key], node.shape, node.batched)
-        self.room(node.size)
-        self._entries += node.size
+        self.room(node.size, is_value=True)
+        self._values += node.size
+        held = sum(self._held(own) for own in (node.places, node.table) if own is not None)
+        self.room(held)
+        self._entries += held
         if key is not None:
             self._known[key] = len(self._nodes)
         self._nodes.append(node)
         return Value(len(self._nodes) - 1, node.shape, node.batched)
+
+    def _held(self, table: Any) -> int:
+        """Entries that a table takes in memory: none for a view of the numbers of entries."""
+        if isinstance(table, Patches):
+            return table.held
+        owner = table if getattr(table, "base", None) is None else table.base
+        return 0 if owner is self._numbers else int(np.size(owner))
 
     @staticmethod
     def _same_shape(op: str, values: Sequence[Value]) -> None:

@@ -53,6 +53,8 @@ class ModularArithmetic(ArrayArithmetic):
     functions: Functions = _no_functions
     signs: Signs = _no_signs
 
+    forms_patches = True
+
     def number(self, value: Fraction | int) -> int:
         """A rational number's residue."""
         value = Fraction(value)
@@ -76,6 +78,16 @@ class ModularArithmetic(ArrayArithmetic):
 
     def reduced(self, a: Residues) -> Residues:
         return a % self.p
+
+    def kept(self, a: Residues, where: np.ndarray) -> Residues:
+        return np.asarray(a * where)
+
+    def add(self, node: Node, *terms: Residues) -> Residues:
+        total = terms[0]
+        for term in terms[1:]:
+            total = total + term
+            total -= (total >= self.p) * self.p
+        return total
 
     def reciprocals(self, node: Node, a: Residues) -> Residues:
         if not a.all():

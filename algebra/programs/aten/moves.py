@@ -140,7 +140,7 @@ def _index_put(call: AtenCall) -> Any:
         raise InputError("its places depend on samples or weights")
     if item.batch is not None or values.batch is not None:
         raise InputError("it puts samples of a batch together")
-    places = moves.places(item)
+    places = moves.places(item).copy()
     at = tuple(slice(None) if table is None else table for table in tables)
     shape = places[at].shape
     if call.option("accumulate", False):
@@ -229,7 +229,7 @@ def _scattered(select: bool) -> AtenOperator:
         moves = call.moves
         if source.batch != item.batch:
             raise InputError("it puts a value with samples into one without")
-        table = moves.places(item)
+        table = moves.places(item).copy()
         table[tuple(at)] = moves.places(source) + table.size
         return Item(
             moves.build.index(table, moves.plain(item).value, moves.plain(source).value), item.batch

@@ -11,6 +11,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Item
+from algebra.programs.program import Value
 
 
 @dataclass(frozen=True)
@@ -155,6 +156,13 @@ def _transposed_windows(call: Call, sizes: Sequence[int], kernel: Sequence[int])
     return _joined(call, lines, inside, sizes)
 
 
+def _patched(call: Call, item: Item, found: Windows, shape: tuple[int, ...]) -> Value:
+    """The entries under the windows: the axes of a shape, and that of the positions."""
+    channels, positions = math.prod(item.shape[:2]), found.places.shape[1]
+    inner = math.prod(item.shape[2:])
+    return call.build.patches(channels, inner, found.places, (*shape, positions), item.value)
+
+
 def _patches(call: Call, item: Item, found: Windows) -> np.ndarray:
     """Places in one sample: (n, channels, kernel, positions)."""
     n, channels = item.shape[:2]
@@ -178,8 +186,7 @@ def _convolve(call: Call) -> Item:
         raise InputError(f"the shapes {call.shape(item)} and {kernel.shape} do not fit")
     found = windows(call, sizes, shape)
     n, size = item.shape[0], math.prod(shape)
-    places = _patches(call, item, found)
-    patches = call.build.index(places.reshape(n, groups, each * size, -1), item.value)
+    patches = _patched(call, item, found, (n, groups, each * size))
     weights = call.build.reshaped(kernel.value, (groups, out // groups, each * size))
     # In this order the product takes the patches as they are, without a copy.
     made = Item(call.build.contract("gok,ngkp->ngop", weights, patches), item.batch)
@@ -202,8 +209,7 @@ def _convolve_transposed(call: Call) -> Item:
         raise InputError(f"the shapes {call.shape(item)} and {kernel.shape} do not fit")
     found = _transposed_windows(call, sizes, shape)
     n, size = item.shape[0], math.prod(shape)
-    places = _patches(call, item, found).reshape(n, groups, channels // groups, size, -1)
-    patches = call.build.index(places, item.value)
+    patches = _patched(call, item, found, (n, groups, channels // groups, size))
     weights = call.build.reshaped(kernel.value, (groups, channels // groups, each, size))
     made = Item(call.build.contract("gcok,ngckp->ngop", weights, patches), item.batch)
     return _with_bias(call, made, (n, groups * each, *found.outputs))
@@ -225,12 +231,13 @@ def _pool(kind: str) -> Callable[[Call], Item]:
             raise InputError("its `kernel_shape` is missing")
         found = windows(call, item.shape[2:], kernel, bool(call.option("ceil_mode", 0)))
         shape = (*item.shape[:2], *found.outputs)
-        patches = _patches(call, item, found)
         if kind == "mean":
             counts = (found.places >= 0).sum(axis=0)
             if call.option("count_include_pad", 0):
                 counts = found.counts
-            return _means(call, item, patches, counts, shape)
+            taken = _patched(call, item, found, (*item.shape[:2], len(found.places)))
+            return _means(call, item, taken, counts, shape)
+        patches = _patches(call, item, found)
         if kind == "length":
             made = call.move(item, patches, item.batch)
             total = lengths(call, made, [2], call.option("p", 2), False)
@@ -258,11 +265,10 @@ def lengths(call: Call, item: Item, axes: Sequence[int], p: int, keep: bool) -> 
 
 
 def _means(
-    call: Call, item: Item, patches: np.ndarray, counts: np.ndarray, shape: tuple[int, ...]
+    call: Call, item: Item, taken: Value, counts: np.ndarray, shape: tuple[int, ...]
 ) -> Item:
     common = math.lcm(*counts.tolist())
     shares = call.build.constant(common // counts, common)
-    taken = call.build.index(patches, item.value)
     made = Item(call.build.contract("nckp,p->ncp", taken, shares), item.batch)
     return call.move(made, call.places(made).reshape(shape), item.batch)
 

@@ -22,7 +22,7 @@ from fractions import Fraction
 
 from algebra.errors import Unfinished
 from algebra.programs.generic import Model, NoPattern
-from algebra.questions.capacity.ranks import capacities, largest_rank
+from algebra.questions.capacity.ranks import capacities, is_costly, largest_rank
 from algebra.questions.capacity.result import Capacity, PointRank, Subset, SubsetCapacity
 from algebra.time_limits import OutOfTime
 
@@ -107,7 +107,8 @@ def capacities_on(
         whole = whole or replace(part, seed=seed)
         if not part.exactness.is_exact:
             whole = replace(whole, exactness=part.exactness)
-        if cut:
+        costly = any(is_costly(piece.model, own.samples) for own in part.subsets)
+        if cut or (costly and piece.at == GENERIC):
             break
     if whole is None:
         assert failure is not None

@@ -49,7 +49,7 @@ from algebra.programs.generic import (
     random_program_point,
 )
 from algebra.programs.jacobian import ProgramCell
-from algebra.programs.program import matrix_shape
+from algebra.programs.program import Program, matrix_shape
 from algebra.programs.residues import NoResidues
 from algebra.programs.scales import scales
 from algebra.programs.tokens import number_of_samples
@@ -68,6 +68,9 @@ MOST_WORK = 1_500_000_000_000
 _BYTES = 24
 # Samples for each one that would do if they were exchangeable, on activation patterns.
 _MORE_SAMPLES = 4
+# Entries of all values of all samples above which ranks on an activation pattern, which are lower
+# bounds in any case, are those of one round of samples modulo a short prime.
+MOST_VALUES = 1_000_000_000
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
 # Points modulo short primes that are tried, where divisors may be 0.
@@ -141,7 +144,12 @@ def _row(
     """The capacities of one subset; ranks of all parameters, for more samples than before."""
     growth = _grown(model, subset, m, seed)
     met = None
-    if not _is_all(subset, teacher):
+    if _is_all(subset, teacher):
+        pass
+    elif is_costly(model, growth.samples) or _exceeded(model, subset, teacher, growth, seed):
+        # Of a costly model this is a lower bound, as all its numbers are.
+        met = growth.full
+    else:
         most = min(growth.full + 1, growth.samples)
         if len(whole) < most:
             whole = _growth_of_all(model, teacher, most, seed)
@@ -158,6 +166,58 @@ def _row(
         bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
     )  # fmt: skip
     return row, whole
+
+
+def is_costly(model: Model, samples: int) -> bool:
+    """Whether values at so many samples take so long that few ranks are found: see `MOST_VALUES`.
+
+    Only of models that choose by signs.
+    """
+    nodes = model.program.nodes
+    if "choose" not in model.functions:
+        return False
+    needed = model.program.needed([model.program.output])
+    return samples * sum(nodes[k].size for k in needed if nodes[k].batched) > MOST_VALUES
+
+
+def _exceeded(
+    model: Model, subset: Subset, teacher: Sequence[str], growth: _Growth, seed: int
+) -> bool:
+    """Whether all parameters are shown to have a larger rank after the samples that are fitted.
+
+    With some parameters more, the nearest to the labels: the rank of all is no smaller, and a
+    derivative by these needs no pass through the layers before them.
+    """
+    d, full = model.outputs, growth.full
+    if full == growth.samples or (full and growth.ranks[full - 1] < d * full):
+        return False
+    shapes, wanted = model.program.weights, 2 * (d * (full + 1) - growth.ranks[full]) + 64
+    more: list[str] = []
+    for name in _from_the_end(model.program):
+        if wanted > 0 and name in teacher and name not in subset.names:
+            more.append(name)
+            wanted -= prod(shapes[name])
+    if not more:
+        return False
+    larger = Subset("more", (*subset.weights, *more), subset.low_rank)
+    ranks, _ = _short_ranks(model, larger, full + 1, seed, "capacity/more")
+    return ranks[full] > growth.ranks[full]
+
+
+def _from_the_end(program: Program) -> list[str]:
+    """The weights in the order of the first operations that depend on them, the last first."""
+    first: dict[str, int] = {}
+    alone: dict[int, set[str]] = {}
+    for number, node in enumerate(program.nodes):
+        names = {name for k in node.inputs for name in alone.get(k, ())}
+        if node.op == "block" and not node.batched:
+            names = {node.name}
+        if node.batched:
+            for name in names:
+                first.setdefault(name, number)
+        else:
+            alone[number] = names
+    return sorted(first, key=lambda name: -first[name])
 
 
 def _of_samples(model: Model, growth: _Growth) -> bool:
@@ -246,12 +306,14 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
         # On activation patterns, and of tokens, half of them must add nothing.
         last = 1 + (samples // 2 if chooses else 0)
-        ends = m is not None or samples >= most
-        error: Fraction | None = Fraction(0)
-        if not proved and (ends or samples == every or _stands(ranks, size, last)):
+        costly = is_costly(model, samples)
+        ends = m is not None or samples >= most or costly
+        error: Fraction | None = None if costly and not proved else Fraction(0)
+        if not proved and not costly and (ends or samples == every or _stands(ranks, size, last)):
             ranks, error = _long_ranks(model, subset, samples, seed)
         is_whole = samples == every or (
             _stands(ranks, size, last)
+            and not (costly and ranks[-1] < size)
             and (ranks[-1] == size or samples > size // d + 2 or more == 2)
         )
         if ends or is_whole:

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from operator import truediv
 from typing import Any
@@ -31,6 +32,7 @@ from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
 from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample
+from algebra.programs.patches import Patched
 from algebra.programs.program import Node, Program
 from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
@@ -57,6 +59,8 @@ def _special() -> Any:
 
 class _Recorder(EntryArithmetic):
     """Doubles that record the signs, by the number of the node."""
+
+    forms_patches = True
 
     def __init__(self, program: Program) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
@@ -159,14 +163,12 @@ def own_patterns(
     """
     weights = {name: doubles(*values[name]).reshape(s) for name, s in program.weights.items()}
 
-    def patterns(m: int) -> dict[int, np.ndarray]:
+    def samples(m: int) -> dict[str, np.ndarray]:
         if inputs is not None:
-            samples = {name: value[..., :m] for name, value in inputs.items()}
-        else:
-            samples = _samples(program, m, tokens, seed)
-        return pattern_at(program, weights, samples)
+            return {name: value[..., :m] for name, value in inputs.items()}
+        return _samples(program, m, tokens, seed)
 
-    return patterns
+    return _PatternsAt(program, samples, lambda again: weights)
 
 
 def drawn_patterns(
@@ -198,23 +200,68 @@ def drawn_patterns(
     made: list[dict[str, np.ndarray]] = []
     tries = iter(range(_TRIES))
 
-    def patterns(m: int) -> dict[int, np.ndarray]:
-        while True:
-            try:
-                if not made:
-                    rng = _generator(seed, next(tries), "pattern")
-                    with np.errstate(all="ignore"):
-                        made.append(_standardized(program, tokens, support or {}, positive, rng))
-                samples = _samples(program, m, tokens, seed)
-                return pattern_at(program, made[0], samples)
-            except NoPattern:
-                made.clear()
-            except StopIteration:
-                raise NoPattern(
-                    f"values at {_TRIES} drawn weights are no numbers (they overflow)"
-                ) from None
+    def weights(again: bool) -> dict[str, np.ndarray]:
+        if again:
+            made.clear()
+        while not made:
+            number = next(tries, None)
+            if number is None:
+                raise NoPattern(f"values at {_TRIES} drawn weights are no numbers (they overflow)")
+            rng = _generator(seed, number, "pattern")
+            with suppress(NoPattern), np.errstate(all="ignore"):
+                made.append(_standardized(program, tokens, support or {}, positive, rng))
+        return made[0]
 
-    return patterns
+    return _PatternsAt(program, lambda m: _samples(program, m, tokens, seed), weights, redraws=True)
+
+
+class _PatternsAt:
+    """Patterns of the first of some samples, of all at once or part by part.
+
+    Parameters
+    ----------
+    program : Program
+    samples : callable
+        From their number to the samples.
+    weights : callable
+        The weights; others if those of the last call had no pattern.
+    redraws : bool, optional
+        Whether there are others.
+    """
+
+    def __init__(
+        self,
+        program: Program,
+        samples: Callable[[int], Mapping[str, np.ndarray]],
+        weights: Callable[[bool], Mapping[str, np.ndarray]],
+        redraws: bool = False,
+    ) -> None:
+        self._program, self._samples, self._weights = program, samples, weights
+        self._redraws, self._last = redraws, (0, dict[str, np.ndarray]())
+
+    def __call__(self, m: int) -> dict[int, np.ndarray]:
+        """The signs of m samples, by the numbers of the choosing nodes."""
+        return self.part(m, slice(0, m))
+
+    def part(self, m: int, part: slice) -> dict[int, np.ndarray]:
+        """The signs of some of m samples.
+
+        Other weights are drawn only before the first of them.
+        """
+        if self._last[0] != m:
+            self._last = m, dict(self._samples(m))
+        few = {name: value[..., part] for name, value in self._last[1].items()}
+        if part.stop >= m:
+            self._last = 0, {}
+        again = False
+        while True:
+            weights = self._weights(again)
+            try:
+                return pattern_at(self._program, weights, few)
+            except NoPattern:
+                if not self._redraws or part.start:
+                    raise
+                again = True
 
 
 def _generator(seed: int, number: int, what: str) -> np.random.Generator:
@@ -371,8 +418,9 @@ class _Adjusted:
         """Values of nodes: entries × samples."""
         blocks = {n: w[..., None] for n, w in self.weights.items()} | dict(self.samples)
         with np.errstate(all="ignore"):
-            found = evaluate(self.program, self.arithmetic, blocks, numbers)
-        return [found[k].reshape(self.program.nodes[k].size, -1) for k in numbers]
+            found: dict[int, Any] = evaluate(self.program, self.arithmetic, blocks, numbers)
+        arrays = [v.whole() if isinstance(v, Patched) else v for v in (found[k] for k in numbers)]
+        return [v.reshape(-1, v.shape[-1]) for v in arrays]
 
     def standardize(self, number: int) -> None:
         """Give the entries of a value both signs, by the weights in it that are not adjusted."""

@@ -23,7 +23,8 @@ import numpy as np
 from algebra.linalg.contractions import contraction
 from algebra.programs.arrays import BATCH, Array, EntryArithmetic
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
-from algebra.programs.jacobian import consecutive, input_adjoint
+from algebra.programs.jacobian import input_adjoint
+from algebra.programs.patches import consecutive
 from algebra.programs.program import Node, Program
 from algebra.programs.programmed import Programmed
 

@@ -15,7 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from algebra.networks.base import Network
-from algebra.programs.jacobian import consecutive
+from algebra.programs.patches import consecutive
 from numeric.instances import Instance, draw_entries
 
 # Part of the seed of the starts.
