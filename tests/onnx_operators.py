@@ -266,3 +266,33 @@ around("Attention, shared keys", (4, 3), 16, 25)(attention(heads=(2, 1), scale=0
 def _flat_attention(net: Net, h: str) -> str:
     parts = [net.linear(name, h, 3, 4, bias=False) for name in "qkv"]
     return str(net("Attention", *parts, q_num_heads=2, kv_num_heads=2))
+
+
+@around("Comparisons", (2, 3), 6)
+def _pieces(net: Net, h: str) -> str:
+    """Squares above a bound that is learned, and below another one the opposite."""
+    bound = net.weight("bound", 3)
+    low = net("Where", net("Less", h, net.tensor(np.array(-0.4))), net("Neg", h), h)
+    inside = net("And", net("GreaterOrEqual", h, bound), net("Not", net("Greater", h, low)))
+    return str(net("Where", inside, net("Mul", h, h), net("Mul", low, net("Sign", h))))
+
+
+@around("A comparison that is moved", (3, 2), 6)
+def _turned(net: Net, h: str) -> str:
+    """Multiplied as a number, and chosen by in another order of the axes."""
+    mark = net("LessOrEqual", h, net.tensor(np.array(0.2)))
+    part = net("Mul", h, net("Cast", mark, to=11))
+    turned = net("Transpose", mark, perm=[0, 2, 1])
+    back = net(
+        "Where",
+        turned,
+        net("Transpose", h, perm=[0, 2, 1]),
+        net("Exp", net("Transpose", part, perm=[0, 2, 1])),
+    )
+    return str(back)
+
+
+@around("A logarithm where it is a number", (2, 3), 6)
+def _guarded(net: Net, h: str) -> str:
+    """log x for x > 0, and x otherwise: what is not chosen may be no number."""
+    return str(net("Where", net("Greater", h, net.tensor(np.array(0.0))), net("Log", h), h))

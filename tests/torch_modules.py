@@ -310,3 +310,15 @@ def low_rank() -> Any:
     net = block().requires_grad_(False)
     net.q, net.v = LowRank(net.q, 2), LowRank(net.v, 2)
     return net, (normal(3, 8),)
+
+
+@entry
+def comparisons() -> Any:
+    """Shrunk and bounded values, values chosen by conditions, the largest of two windows."""
+    return nn.Sequential(
+        nn.Linear(3, 6), nn.GroupNorm(2, 6), nn.Softshrink(0.1), nn.Linear(6, 6),
+        nn.Threshold(0.1, -0.2), nn.Linear(6, 6), nn.Hardshrink(0.2),
+        Computes(lambda s, x: torch.where((x > 0) & ~(x >= 1.5), x * x, torch.sign(x) - x)),
+        nn.Linear(6, 6), nn.Unflatten(1, (1, 6)), nn.AdaptiveMaxPool1d(2), nn.Flatten(),
+        nn.Linear(2, 2),
+    ), (normal(3),)  # fmt: skip

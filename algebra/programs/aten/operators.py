@@ -16,7 +16,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Operand, int64_array
 from algebra.programs.aten.moves import MOVES
-from algebra.programs.onnx.values import Tokens, letters_of
+from algebra.programs.onnx.values import Flags, Tokens, letters_of
 
 
 def _same(op: str, **attributes: Any) -> AtenOperator:
@@ -102,7 +102,7 @@ def _inverse_root(call: AtenCall) -> Any:
 
 def _where(call: AtenCall) -> Any:
     condition = call["condition"]
-    if not isinstance(condition, np.ndarray):
+    if not isinstance(condition, np.ndarray | Flags):
         raise InputError("its condition depends on samples or weights")
     return call.run("Where", condition, call["self"], call["other"])
 
@@ -302,11 +302,15 @@ def _rms_norm(call: AtenCall) -> Any:
 
 
 def _group_norm(call: AtenCall) -> Any:
+    value, flat = call["input"], len(call.shape(call["input"])) == 2
+    if flat:
+        # One entry for each channel.
+        value = call.run("Unsqueeze", value, int64_array(2))
     found = call.run(
-        "GroupNormalization", call["input"], *_gains(call, call.option("C")),
+        "GroupNormalization", value, *_gains(call, call.option("C")),
         num_groups=call.option("group"), epsilon=call.number("eps", 1e-5),
     )  # fmt: skip
-    return found, None, None
+    return call.run("Squeeze", found, int64_array(2)) if flat else found, None, None
 
 
 def _instance_norm(call: AtenCall) -> Any:
@@ -338,12 +342,23 @@ def _pooled(op: str, rank: int) -> AtenOperator:
     return run
 
 
-def _adaptive_mean(call: AtenCall) -> Any:
-    sizes, wanted = call.shape(call["self"])[2:], call.option("output_size")
-    kernel = [a // b for a, b in zip(sizes, wanted, strict=True)]
-    if any(a % b for a, b in zip(sizes, wanted, strict=True)):
-        raise InputError(f"the sizes {tuple(sizes)} are no multiples of {tuple(wanted)}")
-    return call.run("AveragePool", call["self"], kernel_shape=kernel, strides=kernel)
+def _adaptive(op: str, rank: int) -> AtenOperator:
+    """Windows that divide the axes evenly."""
+
+    def run(call: AtenCall) -> Any:
+        sizes = call.shape(call["self"])[-rank:]
+        wanted = _every(call.option("output_size"), rank)
+        kernel = [a // b for a, b in zip(sizes, wanted, strict=True)]
+        if any(a % b for a, b in zip(sizes, wanted, strict=True)):
+            raise InputError(f"the sizes {tuple(sizes)} are no multiples of {tuple(wanted)}")
+        found = call.run(op, call["self"], kernel_shape=kernel, strides=kernel)
+        return (found, None) if op == "MaxPool" else found
+
+    return run
+
+
+def _logical(op: str) -> AtenOperator:
+    return lambda call: call.run(op, call["self"], call["other"])
 
 
 def _attention(call: AtenCall) -> Any:
@@ -394,8 +409,8 @@ def _solved(call: AtenCall) -> Any:
 
 ATEN: dict[str, AtenOperator] = {
     **MOVES,
-    "_adaptive_avg_pool2d": _adaptive_mean,
-    "_adaptive_avg_pool3d": _adaptive_mean,
+    "_adaptive_avg_pool2d": _adaptive("AveragePool", 2),
+    "_adaptive_avg_pool3d": _adaptive("AveragePool", 3),
     "_fused_rms_norm": _rms_norm,
     "_linalg_solve_ex": _solved,
     "_native_batch_norm_legit": _training_norm,
@@ -408,6 +423,8 @@ ATEN: dict[str, AtenOperator] = {
     "_to_copy": _identity,
     "abs": _same("Abs"),
     "add": _binary("Add"),
+    "adaptive_max_pool2d": _adaptive("MaxPool", 2),
+    "adaptive_max_pool3d": _adaptive("MaxPool", 3),
     "addmm": _added_product("mat1", "mat2"),
     "alias": _identity,
     "amax": _reduced("ReduceMax"),
@@ -416,6 +433,9 @@ ATEN: dict[str, AtenOperator] = {
     "avg_pool2d": _pooled("AveragePool", 2),
     "avg_pool3d": _pooled("AveragePool", 3),
     "baddbmm": _added_product("batch1", "batch2"),
+    "bitwise_and": _logical("And"),
+    "bitwise_not": _same("Not"),
+    "bitwise_or": _logical("Or"),
     "bilinear": _bilinear,
     "bmm": _product("self", "mat2"),
     "celu": _celu,
@@ -432,11 +452,14 @@ ATEN: dict[str, AtenOperator] = {
     "erf": _same("Erf"),
     "exp": _same("Exp"),
     "expm1": _exponential_less,
+    "ge": _logical("GreaterOrEqual"),
     "gelu": _gelu,
+    "gt": _logical("Greater"),
     "hardsigmoid": _same("HardSigmoid", alpha=1 / 6),
     "hardswish": _same("HardSwish"),
     "hardtanh": _hardtanh,
     "instance_norm": _instance_norm,
+    "le": _logical("LessOrEqual"),
     "leaky_relu": _leaky,
     "lift_fresh_copy": _identity,
     "linalg_vector_norm": _length,
@@ -444,6 +467,10 @@ ATEN: dict[str, AtenOperator] = {
     "log": _same("Log"),
     "log1p": _log_of_more,
     "log_sigmoid": _log_sigmoid,
+    "logical_and": _logical("And"),
+    "logical_not": _same("Not"),
+    "logical_or": _logical("Or"),
+    "lt": _logical("Less"),
     "matmul": _product("self", "other"),
     "max": _largest("ReduceMax", "Max"),
     "max_pool2d_with_indices": _pooled("MaxPool", 2),
@@ -466,6 +493,7 @@ ATEN: dict[str, AtenOperator] = {
     "rsub": _binary("Sub", True),
     "scaled_dot_product_attention": _attention,
     "sigmoid": _same("Sigmoid"),
+    "sign": _same("Sign"),
     "silu": _same("Swish"),
     "softplus": _softplus,
     "sqrt": _same("Sqrt"),

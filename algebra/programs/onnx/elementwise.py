@@ -9,7 +9,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.programs.onnx.scope import Call, Operator
-from algebra.programs.onnx.values import Flags, Item, Tokens, fraction
+from algebra.programs.onnx.values import Flags, Item, Signs, Tokens, fraction
 from algebra.programs.onnx.weights import Parameter
 from algebra.programs.program import Builder, Value
 
@@ -292,6 +292,28 @@ def _extreme(sign: int) -> Callable[[Call], Item]:
     return run
 
 
+def _compared(turned: bool = False, swapped: bool = False) -> Operator:
+    """Where A > B; `swapped`: where A < B; `turned`: where not."""
+
+    def run(call: Call) -> Item:
+        # The comparisons with equality are younger than the attributes that put axes.
+        other = call.item(1) if turned else _second(call)
+        a, b = call.broadcast(call.plain(call.item(0)), call.plain(other))
+        build, (high, low) = call.build, (b, a) if swapped else (a, b)
+        difference = build.subtract(high.value, low.value)
+        marks = [build.constant(np.full(a.shape, k, np.int64)) for k in (turned, not turned)]
+        found = build.choose(difference, marks[1], marks[0])
+        return Signs(found, a.batch, None, None, difference, turned)
+
+    return Operator(run, _PAIR, "" if turned else _PLACED)
+
+
+def _sign(build: Builder, a: Value) -> Value:
+    one = build.constant(np.ones(a.shape, np.int64))
+    below = build.choose(build.scale(a, -1), build.scale(one, -1), build.scale(one, 0))
+    return build.choose(a, one, below)
+
+
 def _where(call: Call) -> Item:
     mark = call.given(0)
     if isinstance(mark, Flags):
@@ -446,10 +468,14 @@ ELEMENTWISE: dict[str, Operator] = {
     "Erf": _applied("erf"),
     "Exp": _applied("exp"),
     "Gelu": Operator(_gelu, "X", "approximate"),
+    "Greater": _compared(),
+    "GreaterOrEqual": _compared(turned=True, swapped=True),
     "HardSigmoid": Operator(_hard(np.float32(0.2).item(), False), "X", "alpha beta"),
     "HardSwish": Operator(_hard(1 / 6, True)),
     "Identity": Operator(_identity, "input"),
     "LeakyRelu": Operator(_leaky, "X", "alpha", "consumed_inputs"),
+    "Less": _compared(swapped=True),
+    "LessOrEqual": _compared(turned=True),
     "Log": _applied("log"),
     "LogSoftmax": Operator(_log_softmax, "input", "axis"),
     "Max": Operator(_extreme(1), "data*", "", "consumed_inputs"),
@@ -469,6 +495,7 @@ ELEMENTWISE: dict[str, Operator] = {
     "Selu": Operator(_selu, "X", "alpha gamma", "consumed_inputs"),
     "Shrink": Operator(_shrink, "input", "bias lambd"),
     "Sigmoid": _applied("sigmoid"),
+    "Sign": _unary(_sign),
     "Softmax": Operator(_softmax, "input", "axis"),
     "Softplus": _applied("softplus"),
     "Softsign": _unary(_softsign),

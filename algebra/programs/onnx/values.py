@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
@@ -66,6 +66,20 @@ class Item:
 @dataclass(frozen=True, eq=False)
 class Flags(Item):
     """A value whose entries are 0 and 1: a Boolean tensor of the graph."""
+
+
+@dataclass(frozen=True, eq=False)
+class Signs(Flags):
+    """A comparison: 1 where a difference is positive, or, turned, where it is not.
+
+    Attributes
+    ----------
+    difference : Value or None
+    turned : bool
+    """
+
+    difference: Value | None = None
+    turned: bool = False
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,6 +203,9 @@ class Moves:
         if item.absent is not None:
             absent = np.append(item.absent.ravel(), False)[places]
         made = self.build.index(places, item.value)
+        if isinstance(item, Signs) and item.difference is not None and (places >= 0).all():
+            moved = self.build.index(places, item.difference)
+            return replace(item, value=made, batch=batch, difference=moved)
         if isinstance(item, Flags):
             return Flags(made, batch)
         kept = None
@@ -407,8 +424,16 @@ class Moves:
     def chosen(self, mark: Flags, a: Item, b: Item) -> Item:
         """The entries of a where a mask is 1, and of b where it is 0: m a + (1 − m) b.
 
-        An entry that is −∞ where it is chosen is absent in these samples.
+        An entry that is −∞ where it is chosen is absent in these samples.  By a comparison the
+        entries are taken, not multiplied: where they are not chosen they may be no numbers.
         """
+        masked = any(item.absent is not None or item.kept is not None for item in (a, b))
+        if isinstance(mark, Signs) and mark.difference is not None and not masked:
+            first, second = (b, a) if mark.turned else (a, b)
+            own = Item(mark.difference, mark.batch)
+            sign, first, second = self.broadcast(own, first, second)
+            found = self.build.choose(sign.value, first.value, second.value)
+            return Item(found, sign.batch)
         mark, a, b = self.broadcast(mark, a, b)  # type: ignore[assignment]
         build, other = self.build, self.opposite(mark)
         parts, kept = [], []
@@ -422,11 +447,13 @@ class Moves:
                 kept.append(build.multiply(m, there))
             else:
                 kept.append(m)
-        is_masked = any(item.absent is not None or item.kept is not None for item in (a, b))
-        return Item(build.add(*parts), mark.batch, None, build.add(*kept) if is_masked else None)
+        return Item(build.add(*parts), mark.batch, None, build.add(*kept) if masked else None)
 
     def opposite(self, mark: Item) -> Flags:
         """1 where a mask is 0."""
+        if isinstance(mark, Signs):
+            found = self.opposite(Flags(mark.value, mark.batch))
+            return replace(mark, value=found.value, turned=not mark.turned)
         ones = self.build.constant(np.ones(mark.shape, np.int64))
         return Flags(self.build.subtract(ones, mark.value), mark.batch)
 

@@ -14,6 +14,8 @@ from numeric.equations.programs.patterns import pattern_at
 from tests.refusals import refuses
 from tests.torch_modules import MODULES, Computes, nn, torch
 
+# Torch says that its derivatives of attention are slow for many labels at once.
+pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")
 SMALL = (
     "mlp", "convnet", "gelu", "swiglu", "layernorm", "weighted_attention", "transformer_block",
     "gru", "lstm", "low_rank",

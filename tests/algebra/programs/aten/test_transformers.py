@@ -13,6 +13,11 @@ from tests.refusals import refuses
 torch = pytest.importorskip("torch", reason="torch is not installed")
 transformers = pytest.importorskip("transformers", reason="transformers is not installed")
 
+# What torch, transformers and PEFT say of their own versions and settings is no fault of ours.
+pytestmark = [
+    pytest.mark.filterwarnings(f"ignore::{kind}")
+    for kind in ("UserWarning", "FutureWarning", "DeprecationWarning")
+]
 WORDS, STEPS = 11, 5
 SMALL = {
     "GPT2LMHeadModel": {"n_embd": 8, "n_layer": 1, "n_head": 2, "n_positions": 8},
