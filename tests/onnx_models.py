@@ -1,7 +1,7 @@
 """Small ONNX models, by name: the networks of the tests of programs."""
 
 import functools
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -72,6 +72,26 @@ def save(name: str, folder: Path) -> Path:
     path = folder / f"{name}.onnx"
     onnx.save(MODELS[name](), str(path))
     return path
+
+
+def differences(
+    model: Any, name: str, fed: Mapping[str, np.ndarray], step: float = 1e-5
+) -> np.ndarray:
+    """The derivatives of the reference's labels by a tensor of the file, by differences."""
+    columns = []
+    tensor = next(t for t in model.graph.initializer if t.name == name)
+    array = numpy_helper.to_array(tensor)
+    for k in range(array.size):
+        ends = []
+        for sign in (1, -1):
+            moved = array.copy()
+            moved.ravel()[k] += sign * step
+            tensor.CopyFrom(numpy_helper.from_array(moved, name))
+            [found] = onnx.reference.ReferenceEvaluator(model).run(None, fed)
+            ends.append(found.ravel())
+        columns.append((ends[0] - ends[1]) / (2 * step))
+    tensor.CopyFrom(numpy_helper.from_array(array, name))
+    return np.stack(columns, axis=1)
 
 
 def mlp(activation: str, **attributes: Any) -> Callable[[], Any]:

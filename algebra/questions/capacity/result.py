@@ -231,6 +231,12 @@ class Capacity(Result):
         return sum(known, Fraction(0)) if len(known) == len(bounds) else None
 
     @property
+    def in_words(self) -> str:
+        """Whether the ranks are exact, and of what: tokens that were drawn are not all samples."""
+        drawn = self.exactness.is_exact and any(s.of_samples for s in self.subsets)
+        return f"{'for the samples drawn, ' if drawn else ''}{self.exactness.words}"
+
+    @property
     def at(self) -> str:
         """The most particular point of the subsets: "data", else "file", else "generic"."""
         met = {point.at for subset in self.subsets for point in subset.points}
@@ -260,7 +266,7 @@ class Capacity(Result):
             **named(self, "model", "parameters", "outputs", "subsets"),
             "exact": all(subset.exact for subset in self.subsets),
             "at": self.at,
-            "ranks": self.exactness.words,
+            "ranks": self.in_words,
             "error_bound": _double(self.error_bound),
             "needed": self.needed,
             "unfinished": self.unfinished,
@@ -278,14 +284,14 @@ def _document(found: Capacity) -> Document:
         "outputs": found.outputs,
         "subsets": len(found.subsets),
         "largest_capacity": f"{marks[best.name]}{best.capacity} ({best.name})",
-        "ranks": found.exactness.words,
+        "ranks": found.in_words,
         "certainty": _odds(found),
     }
     columns: dict[str, Sequence[Any]] = {
         "subset": [s.name for s in found.subsets],
         "learnable": [s.learnable for s in found.subsets],
-        "rank": [f"{marks[s.name]}{s.rank}" for s in found.subsets],
-        "redundant": [f"{_OPPOSITE[marks[s.name]]}{s.redundant}" for s in found.subsets],
+        "rank": [f"{_rank_mark(found, s)}{s.rank}" for s in found.subsets],
+        "redundant": [f"{_OPPOSITE[_rank_mark(found, s)]}{s.redundant}" for s in found.subsets],
         "capacity": [_fitted(s, s.capacity, marks[s.name]) for s in found.subsets],
         "of a teacher": [_fitted(s, s.teacher_capacity, marks[s.name]) for s in found.subsets],
         "by counting": [s.counting for s in found.subsets],
@@ -329,15 +335,22 @@ def _mark(found: Capacity, subset: SubsetCapacity) -> str:
     return "≈ " if others else "≤ "
 
 
+def _rank_mark(found: Capacity, subset: SubsetCapacity) -> str:
+    """The same of the rank: no lower bound where all parameters count."""
+    mark = _mark(found, subset)
+    return "" if mark == "≥ " and not subset.redundant else mark
+
+
 def _why(found: Capacity) -> Explanation:
     """The explanation of capacities."""
+    whole = all(subset.is_whole for subset in found.subsets)
     smooth = not any(subset.on_patterns for subset in found.subsets)
     drawn = any(subset.of_samples for subset in found.subsets)
     known = [
         "A capacity is the largest number of generic samples for which the labels change with the "
         "parameters in as many independent directions as there are labels: then all labels near "
         "those of the network can be fitted"
-        + (", and with one sample more they cannot." if smooth and not drawn else ".")
+        + (", and with one sample more they cannot." if smooth and whole and not drawn else ".")
     ]
     if drawn:
         known.append(

@@ -6,11 +6,13 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.programs.onnx import read_onnx
 from algebra.programs.onnx.values import over_denominator
 from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder
 from matchprob.api.pieces import given_samples
 from tests.doubles import jacobian
+from tests.onnx_models import Net
 from tests.refusals import refuses
 
 KINDS = ("relu", "leaky", "abs", "clip", "prelu", "max", "tanh", "linear")
@@ -146,7 +148,8 @@ def test_equal_samples_add_nothing(net):
     assert found.points[0].capacity <= 1
 
 
-MODELS = Path(__file__).parents[2] / "data" / "models"
+DATA = Path(__file__).parents[2] / "data"
+MODELS = DATA / "models"
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -202,3 +205,64 @@ def test_few_labels_are_no_redundancy():
     assert (reason.rank, reason.reason) == (2, "only 2 labels were asked")
     [whole] = mp.capacity(MODELS / "mlp.onnx", ["*.bias"]).subsets
     assert (whole.rank, whole.exact) == (9, True)
+
+
+def test_more_samples_than_were_asked_may_fit():
+    """With `m` samples the capacity is a lower bound, and nothing is said of one sample more."""
+    few, whole = (
+        " ".join(mp.capacity(MODELS / "mlp.onnx", ["*.bias"], m=m).document().why.known)
+        for m in (2, None)
+    )
+    assert "with one sample more they cannot" not in few
+    assert "with one sample more they cannot" in whole
+
+
+def residual_block(h=5, c=6):
+    """A picture, a convolution, a residual block of 324 weights, means, and four labels."""
+    net = Net()
+    value = net.input("x", 2, h, h)
+    for name, q in (("stem", 2), ("block", c)):
+        W = net.rng.standard_normal((c, q, 3, 3)) * np.sqrt(2 / (9 * q))
+        parts = net.tensor(W, f"{name}.weight"), net.tensor(np.zeros(c), f"{name}.bias")
+        moved = net("Conv", value, *parts, pads=[1, 1, 1, 1])
+        value = net("Relu", net("Add", value, moved) if name == "block" else moved)
+    means = net("Flatten", net("GlobalAveragePool", value))
+    return net.model(net("MatMul", means, net.weight("head.weight", c, 4)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_weights_of_a_residual_block(seed):
+    """324 weights fit 81 samples with four labels each, whatever the seed."""
+    read = read_onnx("block.onnx", data=residual_block().SerializeToString())
+    [found] = mp.capacity(read, ["block.weight"], seed=seed).subsets
+    assert (found.learnable, found.rank, found.capacity, found.exact) == (324, 324, 81, True)
+
+
+def test_the_same_net_as_a_kind_and_as_a_file():
+    """2,433 parameters of a tanh net, all of which count (Fefferman 1994, Sussmann 1992)."""
+    net = mp.FeedForward(q=8, widths=(32, 32, 32), d=1, m=1, activation="tanh", biases=True)
+    assert mp.dimension(net).dimension == 2433
+
+
+def test_biases_at_the_weights_of_a_file(tmp_path):
+    """A problem with the file's own weights: 60 samples are matched near them, so MP > 0."""
+    problem = tmp_path / "file.toml"
+    problem.write_text(
+        f'[network]\nkind = "program"\nfile = "{MODELS / "he_relu.onnx"}"\nm = 60\n'
+        'weights = "file"\n[learnable]\n"*.bias" = "all"\n'
+    )
+    found = mp.certify(str(problem))
+    assert (found.verdict, found.rank, found.learnable) == ("undecided", 60, 97)
+    assert "not minimal" in str(found)
+
+
+def test_a_mask_is_no_generic_sample():
+    """With a Boolean input ranks are those of the samples drawn, and capacities lower bounds."""
+    found = mp.capacity(DATA / "onnx" / "bool_mask.onnx")
+    assert found.to_dict()["ranks"].startswith("for the samples drawn, exact")
+    assert not found.to_dict()["exact"]
+    table = found.document().parts[0].columns
+    assert all(text.startswith("≥ ") for text in table["capacity"])
+    # All parameters count: that is a number, and no lower bound.
+    own = table["subset"].index("last layer")
+    assert (table["rank"][own], table["redundant"][own]) == ("18", "0")
