@@ -35,7 +35,7 @@ from flint import ctx
 
 from algebra.errors import InputError
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.parametrization import Parametrization
+from algebra.polynomials.real_roots import Parametrization
 from algebra.problems.problem import Problem
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resources, engine

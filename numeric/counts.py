@@ -15,7 +15,7 @@ from enum import StrEnum
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.polynomials.parametrization import Box
+from algebra.polynomials.real_roots import Box
 from algebra.problems.allocation import Cell
 from algebra.results import data_frame, named
 

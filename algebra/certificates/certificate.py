@@ -16,11 +16,9 @@ from algebra.certificates.explanation import explanation
 from algebra.certificates.sparse import compact
 from algebra.certificates.verdicts import (
     FORMAT,
-    INTERMEDIATE,
     MINIMAL,
     UNDECIDED,
     VERSION,
-    is_beyond,
 )
 from algebra.documents import Document, Explanation, Paragraph
 from algebra.linalg.rational import nearest_double
@@ -189,10 +187,3 @@ def beyond(found: Certificate) -> Certificate:
     if found.generic_root_count is not None:
         rule += f", {found.generic_root_count} complex solutions"
     return replace(found, verdict=UNDECIDED, rule=rule, evidence=evidence, tried=(tried,))
-
-
-def settled(found: Certificate) -> Certificate:
-    """A verdict restricted to what holds for the problem's laws."""
-    if found.verdict == INTERMEDIATE and is_beyond(found.problem):
-        return beyond(found)
-    return found

@@ -48,7 +48,8 @@ def certified(
         Whether structural zeros without a path make every label 0; then nothing else is decided.
     """
     start = time.monotonic()
-    if can_vanish and problem.has_plain_labels and labels_vanish(problem.network, problem.support):
+    zeros = problem.support if can_vanish and problem.has_plain_labels else {}
+    if zeros and labels_vanish(problem.network, zeros):
         found = vanishing_certificate(problem, effort.seed)
     else:
         found = decide()

@@ -18,11 +18,6 @@ OPEN_PATTERNS = (
 )
 
 
-def solutions(number: int | None) -> str:
-    """N solutions, in words."""
-    return "exactly one complex solution" if number == 1 else f"N = {number} complex solutions"
-
-
 def reaches(found: Certificate) -> str:
     """That the ranks are equal, in words."""
     return (

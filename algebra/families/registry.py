@@ -17,7 +17,7 @@ from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
-from algebra.certificates.verdicts import FORMAT, VERSION, why_refused
+from algebra.certificates.verdicts import FORMAT, INTERMEDIATE, VERSION, is_beyond, why_refused
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
@@ -251,15 +251,18 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.updates.certify import certify_updates
 
         return certify_updates(problem, effort, _certify)
-    from algebra.certificates.certificate import settled
-
     refusal = why_refused(problem)
     if refusal:
         raise InputError(refusal)
     if problem.values.pinned(problem.allocation.cells):
         # Guesses and numerical counts are for weights that are drawn.
         effort = replace(effort, tools=Tools())
-    return settled(family_of(problem.network).certify(problem, effort))
+    found = family_of(problem.network).certify(problem, effort)
+    if found.verdict == INTERMEDIATE and is_beyond(problem):
+        from algebra.certificates.certificate import beyond
+
+        return beyond(found)
+    return found
 
 
 def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:

@@ -192,3 +192,8 @@ def _too_long(most: int) -> str:
 
 def _size(count: int) -> str:
     return f"{count >> 20} MiB" if count >= 1 << 20 else f"{count:,} bytes"
+
+
+def path_text(path: Path) -> str:
+    """A path in a message: complete, on one line."""
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))

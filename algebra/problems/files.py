@@ -39,7 +39,7 @@ import numpy as np
 from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import dense
-from algebra.files.opening import read_text, within_time
+from algebra.files.opening import path_text, read_text, within_time
 from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
 from algebra.networks.kinds import network_from_dict
 from algebra.problems.cell_types import Types
@@ -56,7 +56,6 @@ from algebra.problems.sheets import decimal_of, ending
 from algebra.problems.tables import (
     FORMATS,
     Rows,
-    path_text,
     read_edges,
     read_matrix_file,
     read_names,
@@ -108,8 +107,8 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     if "signs" in laws:
         laws["signs"] = _signs(laws["signs"], names, folder)
     rules = read_declared(Constraints, data.get("constraints", {}), "[constraints]")
-    types, together = _types(data.get("types", {}), names, folder)
-    if types.given:
+    if data.get("types"):
+        types, together = _types(data["types"], names, folder)
         masks = Problem(network, learnable, support, names=names).learnable
         if isinstance(sign := rules.get("sign"), Mapping):
             known = {n: v for n, v in masks.items() if isinstance(v, np.ndarray)}
@@ -478,7 +477,9 @@ def _plain(value: Any) -> Any:
 
 def _mask(value: Any, names: Names, name: str, table: str) -> Any:
     """The mask of a matrix from a file's contents; anything else is returned unchanged."""
-    if not isinstance(value, (Edges, Rows)) and not is_sparse_matrix(value):
+    if not isinstance(value, (Edges, Rows)) and (
+        isinstance(value, (list, str)) or not is_sparse_matrix(value)
+    ):
         return value
     names.network.shape_of(name, f"{table}.{one_line(name)}: ")
     with ErrorsAt(f"{table}.{name}"):

@@ -30,10 +30,10 @@ from flint import fmpq
 
 from algebra.declarations import Keyword, read_declared, read_tables
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line
+from algebra.files.opening import path_text
 from algebra.linalg.rational import Rationals, exact_number
 from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
-from algebra.problems.tables import path_text
 
 _MOST_CHARACTERS = 10_000_000
 

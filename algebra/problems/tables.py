@@ -19,6 +19,7 @@ from typing import Any
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import read_array, read_sparse
+from algebra.files.opening import path_text
 from algebra.problems.allocation import Cell
 from algebra.problems.edges import Edges, edges_of_graphml, edges_of_lines, edges_of_matrix
 from algebra.problems.file_entries import (
@@ -299,11 +300,6 @@ def read_edges(
         if label:
             found = found.by_label(label)
         return replace(found, type=type, unknown=unknown, repeated=repeated)
-
-
-def path_text(path: Path) -> str:
-    """A path in a message: complete, on one line."""
-    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(path))
 
 
 def read_names(path: Path) -> list[str]:

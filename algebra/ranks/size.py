@@ -29,6 +29,8 @@ FOR_BLOCKS, _BLOCK_RATE = 24, 4e10
 _WORTH_SAYING = 4e9
 # Multiplications modulo p per second on one core.
 _RATE = 1e9
+# Bytes that are less than any memory limit.
+_NEGLIGIBLE = 1 << 16
 # Seconds for a step of a recurrent network of any size.
 _STEP = 6e-5
 # The factor by which an estimate may be wrong.
@@ -55,6 +57,8 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     -----
     LargeMemory
     """
+    if needed <= _NEGLIGIBLE:
+        return
     here = memory_limit()
     if needed > here:
         raise Unfinished(

@@ -1,7 +1,7 @@
 """Disjoint exact boxes around the weights of real solutions, one solution in each.
 
 The unknowns of a core are isolated in boxes by the parametrization of its points
-(`algebra.polynomials.parametrization`); the weights are computed from these by substitution in ball
+(`algebra.polynomials.real_roots`); the weights are computed from these by substitution in ball
 arithmetic (FLINT's `arb`, every operation rounded outward), with more digits until the boxes of
 different solutions are disjoint and small.  Their bounds are rounded outward to decimal fractions,
 which are legible and exact rationals; a solution that is rational because the system is linear is
@@ -16,8 +16,7 @@ from typing import Any
 import flint
 from flint import arb, arb_mat, fmpq
 
-from algebra.polynomials.parametrization import Box, Interval, are_disjoint, ball_as_interval
-from algebra.polynomials.real_roots import RealRoots
+from algebra.polynomials.real_roots import Box, Interval, RealRoots, are_disjoint, ball_as_interval
 from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 

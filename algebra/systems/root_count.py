@@ -190,6 +190,7 @@ def generic_root_count(
     timeout: float = 60.0,
     primes: int = 2,
     fallback: RootCounter | None = None,
+    has_full_rank: bool = False,
 ) -> RootCount:
     """N of an allocation that is neither minimal nor over-complete.
 
@@ -205,6 +206,9 @@ def generic_root_count(
         Number of independent primes.
     fallback : callable, optional
         Counts if msolve is missing or does not finish (`numeric.tracking.root_count`).
+    has_full_rank : bool, optional
+        Whether it is known that the number of cells, the allocation's rank and the network's are
+        equal; otherwise the ranks are computed.
 
     Raises
     ------
@@ -222,17 +226,8 @@ def generic_root_count(
     1
     """
     network = allocation.network
-    rank = network_rank(network, support, seed).rank
-    own = allocation_rank(allocation, support, rank, seed).rank
-    if own < rank:
-        raise InputError(
-            f"the allocation is minimal (rank {own} of {rank}): a generic instance has no solution"
-        )
-    if allocation.size > rank:
-        raise InputError(
-            f"{allocation.size} learnable weights meet {rank} independent equations: a generic "
-            "instance has infinitely many complex solutions"
-        )
+    if not has_full_rank:
+        _need_full_rank(allocation, support, seed)
     if network.equations_are and network.affine_in(allocation.matrices):
         return _affine(seed)
     try:
@@ -247,6 +242,23 @@ def generic_root_count(
             lost = isinstance(error, RootCountLost) or isinstance(other, RootCountLost)
             kind = RootCountLost if lost else RootCountError
             raise kind(f"{error}; {other}", other.at_least) from None
+
+
+def _need_full_rank(
+    allocation: Allocation, support: Mapping[str, np.ndarray] | None, seed: int
+) -> None:
+    """Refuse an allocation without finitely many solutions."""
+    rank = network_rank(allocation.network, support, seed).rank
+    own = allocation_rank(allocation, support, rank, seed).rank
+    if own < rank:
+        raise InputError(
+            f"the allocation is minimal (rank {own} of {rank}): a generic instance has no solution"
+        )
+    if allocation.size > rank:
+        raise InputError(
+            f"{allocation.size} learnable weights meet {rank} independent equations: a generic "
+            "instance has infinitely many complex solutions"
+        )
 
 
 def linear_root_count(

@@ -25,7 +25,7 @@ from flint import arb, fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
-from algebra.polynomials.parametrization import Box as RationalBox
+from algebra.polynomials.real_roots import Box as RationalBox
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.systems.instances import rational_core

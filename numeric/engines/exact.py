@@ -24,8 +24,7 @@ from algebra.families.linear.minimal_polynomials import minimal_polynomials
 from algebra.linalg.rational import nearest_double
 from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.parametrization import Box, are_disjoint
-from algebra.polynomials.real_roots import RealRoots, elementary_roots
+from algebra.polynomials.real_roots import Box, RealRoots, are_disjoint, elementary_roots
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem

@@ -1,7 +1,7 @@
 """Minimal polynomials over Q of the weights that solve a rational instance.
 
 The points of a core are given by the roots t of a squarefree w
-(`algebra.polynomials.parametrization`).  FLINT factors w over Q; the roots of an irreducible factor
+(`algebra.polynomials.real_roots`).  FLINT factors w over Q; the roots of an irreducible factor
 g are conjugate, and so are the corresponding solutions.  Each learnable weight of these is the
 image of one element a of the field Q[t]/(g), obtained by substitution and, for deferred blocks, by
 linear equations over that field.  Multiplication by a is a linear map over Q of a space whose
@@ -22,8 +22,7 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
-from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
-from algebra.polynomials.real_roots import RealRoots
+from algebra.polynomials.real_roots import Box, Parametrization, RealRoots, are_disjoint
 from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 

@@ -17,8 +17,8 @@ from flint import fmpz, fmpz_poly, nmod_poly
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.records import Converted, Record, WholeText, read_form
 from algebra.linalg.modular import random_prime
-from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
+from algebra.polynomials.real_roots import Parametrization
 
 # Number of random primes tried before points are called singular.
 _ATTEMPTS = 3
@@ -40,7 +40,7 @@ _Polynomial = Annotated[
 
 @dataclass(frozen=True)
 class ParametrizationTable(Record):
-    """See `algebra.polynomials.parametrization.Parametrization`."""
+    """See `algebra.polynomials.real_roots.Parametrization`."""
 
     w: _Polynomial
     denominator: _Polynomial

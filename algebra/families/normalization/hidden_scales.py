@@ -40,7 +40,7 @@ component, is complete, whatever primes were used to find it.
 
 * "rational": an exact solution over Q.
 * "irrational": a real solution with positive ε, in boxes proved to contain exactly one
-  (`algebra.polynomials.parametrization`).
+  (`algebra.polynomials.real_roots`).
 * "no real solution", "no positive solution": all C(n + m − 2, n − 1) complex solutions are known,
   and none is real, or none of the real ones has ε of one sign.  Also "no positive solution" if c =
   n and det(Σ_j ε_j (B_r)_ij)_{ri}, a form of degree n in ε, times some power of Σ ε has
@@ -83,7 +83,7 @@ from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
+from algebra.polynomials.real_roots import Box, Parametrization, are_disjoint
 from algebra.systems.degeneracy import maximal_minors
 from algebra.time_limits import check_time, time_left
 

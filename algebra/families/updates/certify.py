@@ -30,11 +30,12 @@ from typing import Any
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.sentences import NEAR, solutions
+from algebra.certificates.sentences import NEAR
 from algebra.certificates.vanishing import labels_vanish
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
+from algebra.families.linear.arguments.argument import solutions
 from algebra.families.updates.equivalent import (
     as_plain,
     cells_instead,

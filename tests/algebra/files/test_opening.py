@@ -122,7 +122,7 @@ OPENED = {
     "matchprob/__init__.py": "a source of the project",
     "matchprob/page/front.py": "files of the package",
     "matchprob/page/server.py": "files of the package",
-    "matchprob/api/proofs/checker.py": "the memory of this process",
+    "matchprob/api/proofs/check.py": "the memory of this process",
 }
 READING = re.compile(
     r"\.read_text\(|\.read_bytes\(|np\.load\(|load_npz\(|fromfile|loadtxt|onnx\.load\("

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from algebra.certificates.checks import Say
 from algebra.certificates.family import Effort
 from algebra.certificates.root_evidence import RootEvidence
-from algebra.certificates.sentences import solutions
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -127,3 +126,8 @@ def counted_note(number: str, primes: tuple[int, ...]) -> str:
         f"{number}, counted modulo {' and '.join(map(str, primes))}; no bound is known on the "
         "probability that this is wrong because of a prime or a point"
     )
+
+
+def solutions(number: int | None) -> str:
+    """N solutions, in words."""
+    return "exactly one complex solution" if number == 1 else f"N = {number} complex solutions"

@@ -68,7 +68,7 @@ from algebra.networks.limits import plural
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
-from algebra.polynomials.parametrization import Parametrization
+from algebra.polynomials.real_roots import Parametrization
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins

@@ -100,9 +100,8 @@ from algebra.networks.chain import need_chain
 from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
-from algebra.polynomials.real_roots import RealRoots
+from algebra.polynomials.real_roots import Parametrization, RealRoots
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.forms import forms

@@ -40,7 +40,7 @@ def search(case: Case) -> FoundEvidence | None:
     try:
         roots = generic_root_count(
             problem.allocation, problem.student(), seed=effort.seed, timeout=case.seconds,
-            fallback=effort.tools.root_counter,
+            fallback=effort.tools.root_counter, has_full_rank=True,
         )  # fmt: skip
     except (RootCountError, OutOfTime) as met:
         case.tried[ARGUMENT.name] = f"generic root count: {met}"

@@ -5,7 +5,7 @@ from flint import fmpq_mpoly_ctx, fmpz, fmpz_poly
 
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.families.linear.points import check_points
-from algebra.polynomials.parametrization import Parametrization
+from algebra.polynomials.real_roots import Parametrization
 
 RING = fmpq_mpoly_ctx.get(("x", "y"), "degrevlex")
 X, Y = RING.gens()
