@@ -25,7 +25,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import DualError
-from algebra.linalg.modular import times
+from algebra.linalg.modular import modular_echelon, times
 from algebra.matroids.capped import CappedProblem
 
 # Sums of costs up to this are computed in 64 bits, larger ones in Python's integers.
@@ -134,11 +134,19 @@ class Shortage:
 class Tableau:
     """Columns in coordinates of an independent set, kept by pivoting modulo p."""
 
-    def __init__(self, columns: np.ndarray, p: int) -> None:
+    def __init__(self, columns: np.ndarray, p: int, start: Sequence[int] = ()) -> None:
         self.table = np.array(columns, np.int64) % p
         self.p = p
-        self.row_of: dict[int, int] = {}
-        self.free = set(range(len(self.table)))
+        if start:
+            order = np.array([*start, *sorted(set(range(self.table.shape[1])) - set(start))])
+            reduced, pivots = modular_echelon(self.table[:, order], p)
+            if list(pivots[: len(start)]) != list(range(len(start))):
+                raise ArithmeticError("a tableau starts with a dependent set: a bug")
+            # Further pivots are other coordinates of the rows that are free.
+            self.table = np.zeros_like(self.table[: len(reduced)])
+            self.table[:, order] = reduced
+        self.row_of: dict[int, int] = {int(x): k for k, x in enumerate(start)}
+        self.free = set(range(len(start), len(self.table)))
 
     def exchange(self, leave: Sequence[int], enter: Sequence[int]) -> None:
         """Remove elements and insert others."""
@@ -201,8 +209,10 @@ def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
         first = c
         elements = tuple(sorted(basis))
     else:
-        tableau = Tableau(columns, p)
+        start = _extreme_start(problem, group, cap)
+        tableau = Tableau(columns, p, start)
         chosen = np.zeros(E, bool)
+        chosen[start] = True
         while chosen.sum() < size:
             path = _shortest_path(tableau, chosen, group, cap, c, unreachable)
             if isinstance(path, np.ndarray):
@@ -218,6 +228,44 @@ def common_basis(problem: CappedProblem) -> CommonBasis | Shortage:
         elements = tuple(np.flatnonzero(chosen).tolist())
     cost = sum(int(costs[e]) for e in elements)
     return CommonBasis(elements, cost, Splitting(tuple(int(x) for x in first), scale))
+
+
+def _extreme_start(problem: CappedProblem, group: np.ndarray, cap: np.ndarray) -> list[int]:
+    """A common independent set that no other of its size undercuts; the search begins with it.
+
+    The first k elements of a greedy run are a cheapest independent set of k elements, and so are k
+    independent ones that complete those of all lower costs by elements of the next cost.  In the
+    order of one cost the lines come in turns, so that many keep the caps.
+    """
+    costs = [int(x) for x in problem.costs]
+    turn, seen = np.zeros(len(costs), np.int64), np.zeros(len(cap), np.int64)
+    for e in range(len(costs)):
+        turn[e] = seen[group[e]]
+        seen[group[e]] += 1
+    order = sorted(range(len(costs)), key=lambda e: (costs[e], turn[e], e))
+    left, start = cap.copy(), list[int]()
+    for e in problem.matroid.greedy(order, problem.size):
+        if not left[group[e]]:
+            dearest = costs[e]
+            break
+        left[group[e]] -= 1
+        start.append(e)
+    else:
+        return start
+    start = [e for e in start if costs[e] < dearest]
+    waiting = [e for e in order if costs[e] == dearest]
+    while waiting and len(start) < problem.size:
+        # As many of each line as it has room for; those in the span of the set never enter.
+        room = cap - np.bincount(group[start], minlength=len(cap))
+        trial, later = list[int](), list[int]()
+        for e in waiting:
+            (trial if room[group[e]] > 0 else later).append(e)
+            room[group[e]] -= 1
+        if not trial:
+            break
+        start = problem.matroid.greedy([*start, *trial], problem.size)
+        waiting = later
+    return start
 
 
 def _arcs(

@@ -42,6 +42,7 @@ from algebra.questions.design.result import (
     allocation_of,
     design_of,
 )
+from algebra.questions.design.ties import spread_out
 
 if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions
@@ -201,4 +202,4 @@ def search_cheapest(demand: Demand, options: SearchOptions) -> Design:
     """The search of goals "cheapest" and, within a cost budget, "rank"."""
     if demand.cost_budget is not None:
         return largest_rank(demand, options.relaxation, options.seconds)
-    return cheapest(demand, options.relaxation, options.seconds)
+    return spread_out(demand, cheapest(demand, options.relaxation, options.seconds))

@@ -13,6 +13,7 @@ from algebra.matroids.optimum import RelaxationMaker
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import LINES, Demand, NoDesign, line_of
 from algebra.questions.design.result import CostEvidence, Design, SpreadEvidence, fullest
+from algebra.questions.design.ties import spread_out
 
 if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions
@@ -58,7 +59,8 @@ def most_spread(
     if low > 1:
         reason = f"{low} weights of one {line} must learn"
     refutation: Dual | None = None
-    high = fullest(cheapest(demand, relaxation, seconds, goal="spread").allocation, line)
+    free = spread_out(demand, cheapest(demand, relaxation, seconds, goal="spread"))
+    high = fullest(free.allocation, line)
     while low < high:
         middle = (low + high) // 2
         try:
@@ -66,7 +68,7 @@ def most_spread(
         except NoDesign as none:
             low, refutation = middle + 1, none.dual
             reason = f"with one less, {none}"
-    best = under(high)
+    best = spread_out(demand, under(high))
     proof = reason
     if best.cost_bound < best.cost:
         proof += f"; its cost is {best.cost}, and at least {best.cost_bound} with as few"

@@ -125,7 +125,7 @@ def _ties_text(ties: Ties, size: int) -> str:
     )
     if 0 < len(ties.in_none) <= _FEW:
         text += f" ({cells_text(ties.in_none)})"
-    return text + "; goal spread chooses one that is spread over rows or columns."
+    return text + "; this one fills rows and columns evenly."
 
 
 def _certify_written(purpose: str) -> Step:
