@@ -5,22 +5,22 @@ coordinates: row e of A for e in B, column f for the other weights.  B without e
 basis if and only if A[e, f] ≠ 0; B without E and with F is one if and only if the minor of A on
 E × F is not 0.
 
-**Spread.**  A design as cheap, under the same caps, that fills rows and columns more evenly: the sum
-of the squares of their numbers of weights is decreased by exchanges of weights of one cost.
+**Spread.**  A design as cheap, under the same caps, that fills rows and columns more evenly:
+exchanges of weights of one cost decrease the sum of the squares of the lines' numbers of weights.
 
 **Without caps** the cheapest designs are the bases of a matroid (Edmonds, Math. Programming 1,
 1971), and the exchanges of B its fundamental circuits.  So e is in every cheapest design (a coloop
 of it) if it has no exchange, and f in none (a loop) if it has none.
 
-**With one kind of caps** they are the common bases of two matroids, the bases that are cheapest for
-c1 and the sets that keep the caps and are cheapest for c2, where c = c1 + c2 is the weight splitting
-that proves the cost.  Draw an arc from e to f if f may replace e in the first, and from f to e if it
-may in the second.  For another common basis each of the two exchange graphs has a perfect matching
-of the weights that leave with those that enter; together they are cycles.  Conversely the arcs of a
-shortest cycle through a weight have no short cuts that keep it, so both matchings are the only ones,
-and exchanging the cycle gives a common basis (A. Schrijver, Combinatorial Optimization, Springer
-2003, Corollary 39.12a and Theorem 39.13).  So e is in every design, or f in none, if it is on no
-directed cycle.
+**With one kind of caps** they are the common bases of two matroids: the bases that are cheapest for
+c1, and the sets that keep the caps and are cheapest for c2, where c = c1 + c2 is the weight
+splitting that proves the cost.  Draw an arc from e to f if f may replace e in the first, and from f
+to e if it may in the second.  For another common basis each of the two exchange graphs has a
+perfect matching of the weights that leave with those that enter; together they are cycles.
+Conversely the arcs of a shortest cycle through a weight have no short cuts that keep it, so both
+matchings are the only ones, and exchanging the cycle gives a common basis (A. Schrijver,
+Combinatorial Optimization, Springer 2003, Corollary 39.12a and Theorem 39.13).  So e is in every
+design, or f in none, if and only if it is on no directed cycle.
 
 **A least number.**  Order B by cost.  Let F_e be the weights f whose last e with A[e, f] ≠ 0 costs
 as much as f and stands in the same line of each cap.  Replace any of the e, each by one of its F_e:
@@ -280,9 +280,7 @@ def _on_cycles(swaps: np.ndarray, caps: _CapsMatroid) -> tuple[np.ndarray, np.nd
     return left, entered
 
 
-def _least_number(
-    meets: np.ndarray, within: np.ndarray, own: np.ndarray, other: np.ndarray
-) -> int:
+def _least_number(meets: np.ndarray, within: np.ndarray, own: np.ndarray, other: np.ndarray) -> int:
     """The largest of the products Π (1 + |F_e|) over some orders of the basis."""
     if not meets.size:
         return 1
