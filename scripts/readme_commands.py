@@ -1,8 +1,8 @@
 """Run the commands that the README and docs/ show, and compare what they print with the pages.
 
 Commands are the lines ``$ …`` in fenced blocks marked ``console``.  They run in a scratch copy of
-the examples, so that no file they write remains; ``make test`` is run by CI itself.  Figures, which
-take minutes, are made with one trial at two points of each curve.
+the examples and of benchmarks/principles, so that no file they write remains; ``make test`` is run
+by CI itself.  Figures, which take minutes, are made with one trial at two points of each curve.
 
 The lines after a command are a transcript: each part between lines ``...`` must occur in the
 output, in this order.  White space and times in seconds are not compared, so a page may fold lines.
@@ -130,13 +130,13 @@ def listed(texts: Iterable[str]) -> list[Shown]:
 
 
 def run_all(todo: list[Shown], scratch: Path, jobs: int) -> bool:
-    """Whether all succeed and print what is shown; none is started after a command that fails."""
+    """Whether all succeed and print what is shown; the others run after one that does not."""
     todo = list(todo)
     running: dict[Future[tuple[str, float, subprocess.CompletedProcess[str]]], Shown] = {}
-    fine = is_true = True
+    fine = True
     with ThreadPoolExecutor(jobs) as pool:
-        while running or (todo and fine):
-            while fine and len(running) < jobs:
+        while running or todo:
+            while todo and len(running) < jobs:
                 at = ready([c for c, _ in todo], [c for c, _ in running.values()])
                 if at is None:
                     break
@@ -151,9 +151,9 @@ def run_all(todo: list[Shown], scratch: Path, jobs: int) -> bool:
                     print(done.stdout, done.stderr, sep="\n", file=sys.stderr)
                 for parts in transcript:
                     if part := missing(parts, f"{done.stdout}\n{done.stderr}"):
-                        is_true = False
+                        fine = False
                         print(f"not printed: {part}\nbut:\n{done.stdout}", file=sys.stderr)
-    return fine and is_true
+    return fine
 
 
 def main() -> int:
@@ -170,7 +170,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         scratch = Path(folder) / "work"
         scratch.mkdir()
-        shutil.copytree(ROOT / "examples", scratch / "examples")
+        for inputs in ("examples", "benchmarks/principles"):
+            shutil.copytree(ROOT / inputs, scratch / inputs)
         if not run_all(todo, scratch, jobs):
             return 1
     print(f"{len(todo)} passed, 0 failed")
