@@ -219,7 +219,7 @@ def _checked(
     if not patterns:
         chosen = set(every) if found.trainable is None else set(found.trainable)
     names = [name for name in every if name in chosen]
-    models = [piece.model for piece in pieces(found, seed=seed)]
+    models = [piece.model for piece in pieces(found, seed=seed) if piece.samples is None]
     dead = without_effect(models, names, absent=found.absent, seed=seed)
     size = sum(every[name] for name in names)
     unmatched = tuple(pattern for pattern, own in by_pattern.items() if not own)

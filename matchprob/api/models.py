@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -40,8 +41,9 @@ def as_read(
     from algebra.programs.onnx import Read, read_onnx
 
     if hasattr(model, "named_parameters"):
-        inputs = inputs_of(model) if example_inputs is None else example_inputs
-        return read_torch(model, inputs)
+        if example_inputs is not None:
+            return read_module(model, example_inputs)
+        return replace(read_torch(model, inputs_of(model)), example={})
     if example_inputs is not None:
         raise InputError("`example_inputs` are what a torch module takes, and `model` is none")
     if isinstance(model, Read):
@@ -67,6 +69,32 @@ def as_read(
             "files `certify` says what they match, `dimension` what their networks can be"
         )
     return read_onnx(model, sizes=sizes, constants=constants, output=output)
+
+
+def read_module(module: Any, example_inputs: Any, **options: Any) -> Read:
+    """The program of a torch module; `options` as for `read_torch`.
+
+    Raises
+    ------
+    InputError
+        Also if the example contains numbers that the forward takes for padding.
+    """
+    from algebra.programs.aten import read_torch
+
+    read = read_torch(module, example_inputs, **options)
+    for name, array in read.example.items():
+        check_padding(read, name, array, "`example_inputs`")
+    return read
+
+
+def check_padding(read: Read, name: str, array: Any, what: str) -> None:
+    """Refuse samples with numbers that a forward takes for padding."""
+    for number in sorted(read.excluded.get(name, ())):
+        if (array == number).any():
+            raise InputError(
+                f"{what}: {one_line(name)} contains {number}, which the model takes for padding; "
+                "a model is read for samples of one length: give samples without padding"
+            )
 
 
 def inputs_of(module: Any) -> Any:

@@ -38,8 +38,8 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Tied, Update, read_update
-from algebra.programs.aten import read_torch
 from algebra.programs.onnx import Read
+from matchprob.api.models import read_module
 from matchprob.api.question import as_problem, program_problem
 from matchprob.io.layers import PASSIVE, detached, leaves
 from matchprob.verbs.parameters import Question
@@ -197,7 +197,7 @@ def from_torch(
             raise InputError(
                 f"`T` ({shown(T)}) and `example_inputs` exclude each other: the inputs have steps"
             )
-        read = read_torch(module, example_inputs, axis=axis, output=output, fixed=fixed)
+        read = read_module(module, example_inputs, axis=axis, output=output, fixed=fixed)
         if m is not None:
             return program_problem(read, m, masks, support, type(module).__name__)
         if masks is not None or support is not None:

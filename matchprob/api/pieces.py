@@ -12,6 +12,7 @@ from algebra.errors import InputError, shown
 from algebra.files.arrays import read_array, read_arrays
 from algebra.programs.onnx.values import over_denominator
 from algebra.programs.tokens import one_hot
+from matchprob.api.models import check_padding
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
@@ -65,6 +66,7 @@ def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
             raise InputError(
                 f"`data` for {name} has the shape {shown(array.shape)}; it must be {wanted}"
             )
+        check_padding(read, name, array, "`data`")
         out[name] = _with_batch_last(array, size, name)
     if len({value.shape[-1] for value in out.values()}) > 1:
         raise InputError("`data`: the inputs have different numbers of samples")
@@ -100,7 +102,8 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
     """The model's own weights or given samples, if they matter, then drawn ones.
 
     The labels of a model without choices are one function: generic weights suffice, unless samples
-    are given.
+    are given.  Otherwise the samples with which a module was read come first, unless all numbers in
+    them are the same.
     """
     from algebra.programs.generic import Model
     from algebra.questions.capacity.pieces import DATA, FILE, GENERIC, Piece
@@ -109,20 +112,25 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
     program, tokens = read.program, read.tokens
     plain = Model(program, tokens)
     chooses = "choose" in plain.functions
-    inputs = None if data is None else given_samples(read, data)
     known = set(program.weights) <= set(read.values)
-    if known and (chooses or inputs is not None):
+    given = [] if data is None else [data]
+    if data is None and known and chooses:
+        example = read.example if not tokens else {}
+        varied = bool(example) and all(len(np.unique(array)) > 1 for array in example.values())
+        given = [example, None] if varied else [None]
+    for samples in given if known else []:
+        inputs = None if samples is None else given_samples(read, samples)
         # The model's own weights where labels are rational functions on the pattern; where they
         # contain other functions, generic weights, at which formal values are exact.
         values = read.values if not plain.functions - {"choose"} else {}
+        fixed = inputs if inputs is not None and (data is not None or values) else {}
         exact = {
-            name: over_denominator(value, f"`data` for {name}")
-            for name, value in (inputs or {}).items()
+            name: over_denominator(value, f"`data` for {name}") for name, value in fixed.items()
         }
         patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
-        own = Model(program, tokens, values=values, patterns=patterns, inputs=exact, order=seed)
+        model = Model(program, tokens, values=values, patterns=patterns, inputs=exact, order=seed)
         count = None if inputs is None else next(iter(inputs.values())).shape[-1]
-        yield Piece(FILE if inputs is None else DATA, own, count)
+        yield Piece(FILE if inputs is None else DATA, model, count)
     for k in range(PATTERNS if chooses else 1):
         drawn = drawn_patterns(program, tokens=tokens, positive=read.squares, seed=seed + k)
         yield Piece(GENERIC, Model(program, tokens, patterns=drawn, order=seed + k))

@@ -57,7 +57,8 @@ def read_torch(
     module : torch.nn.Module
     example_inputs : tensor, sequence or mapping
         Arguments of its `forward`: one tensor, arguments in their order, or arguments by name.
-        Only shapes and types of tensors are used, and not the number of samples.
+        The graph depends on shapes and types only, and not on the number of samples.  Where labels
+        depend on activation patterns that of these samples comes first.
     axis : int, optional
         The axis of the samples in every input: 1 for a recurrent layer without `batch_first`.
     output : int, optional
@@ -110,6 +111,7 @@ class _GraphReader:
     given: Mapping[str, np.ndarray]
     fixed: frozenset[str]
     assumed: list[str] = field(default_factory=list)
+    excluded: dict[str, frozenset[int]] = field(default_factory=dict)
     known: dict[str, Operand | Repeated | tuple[Any, ...] | None] = field(default_factory=dict)
     buffers: dict[str, str] = field(default_factory=dict)
 
@@ -137,7 +139,15 @@ class _GraphReader:
         found = self.weights.read(self.known.get(name), f"`module`: output {output}", learns)
         own = self.module.named_parameters()
         absent = {name: p.numel() for name, p in own if name not in found.program.weights}
-        return replace(found, assumed=tuple(dict.fromkeys(self.assumed)), absent=absent)
+        samples = found.program.samples
+        example = {n: np.moveaxis(self.given[n], self.axis, 0) for n in samples if n in self.given}
+        return replace(
+            found,
+            assumed=tuple(dict.fromkeys(self.assumed)),
+            absent=absent,
+            example=example if len(example) == len(samples) else {},
+            excluded=self.excluded,
+        )
 
     def _inputs(self, graph: Any, signature: Any) -> None:
         module = self.module
@@ -245,6 +255,8 @@ class _GraphReader:
             if isinstance(tokens, Tokens):
                 text = f"no sample of `{one_line(tokens.name)}` contains {node.args[1]} (padding)"
                 self.assumed.append(text)
+                known = self.excluded.get(tokens.name, frozenset())
+                self.excluded[tokens.name] = known | {node.args[1]}
                 return Repeated(np.full((FEW, *tokens.shape[1:]), name == "ne"), 0)
         entry = ATEN.get(name)
         if entry is None:

@@ -54,6 +54,10 @@ class Read:
         Assumptions about samples with which a module was read, each a sentence.
     absent : mapping of str to int
         Parameters of a module on which no operation depends, with their sizes.
+    example : mapping of str to ndarray
+        The samples with which a module was read, along the first axis; empty if they are not known.
+    excluded : mapping of str to frozenset of int
+        Numbers that no sample contains, according to `assumed`, by the inputs' names.
     """
 
     program: Program
@@ -65,6 +69,8 @@ class Read:
     squares: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     absent: Mapping[str, int] = field(default_factory=dict)
+    example: Mapping[str, np.ndarray] = field(default_factory=dict)
+    excluded: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shapes = self.parameters

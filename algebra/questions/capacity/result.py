@@ -402,7 +402,13 @@ def _why(found: Capacity) -> Explanation:
 def _places(found: Capacity) -> str:
     """The points of the patterns, in words."""
     own = {
-        "data": "the model's own weights and the given samples, and those at drawn weights",
+        "data": "the model's own weights and the given samples"
+        + (
+            " (and at others)"
+            if any(p.at == "file" for s in found.subsets for p in s.points)
+            else ""
+        )
+        + ", and those at drawn weights",
         "file": "the model's own weights, and those at drawn weights at which all units switch",
         "generic": "drawn weights at which all units switch",
     }

@@ -153,7 +153,8 @@ def own_patterns(
     tokens : mapping of str to int, optional
         For samples that are one-hot rows, the length of a row.
     inputs : mapping of str to ndarray, optional
-        Samples, with the batch axis last; a pattern of m samples is that of the first m.
+        Samples, with the batch axis last; a pattern of m samples is that of the first m, and of the
+        same again if there are fewer.
     seed : int, optional
 
     Returns
@@ -165,7 +166,7 @@ def own_patterns(
 
     def samples(m: int) -> dict[str, np.ndarray]:
         if inputs is not None:
-            return {name: value[..., :m] for name, value in inputs.items()}
+            return {n: v[..., np.arange(m) % v.shape[-1]] for n, v in inputs.items()}
         return _samples(program, m, tokens, seed)
 
     return _PatternsAt(program, samples, lambda again: weights)

@@ -12,7 +12,7 @@ from algebra.programs.generic import Columns, Model, random_program_point
 from algebra.questions.capacity import cells_of
 from numeric.equations.programs.patterns import pattern_at
 from tests.refusals import refuses
-from tests.torch_modules import MODULES, Computes, nn, torch
+from tests.torch_modules import MODULES, Computes, nn, normal, torch
 
 # Torch says that its derivatives of attention are slow for many labels at once.
 pytestmark = pytest.mark.filterwarnings("ignore:There is a performance drop:UserWarning")
@@ -114,3 +114,23 @@ def test_from_torch_with_m_makes_a_problem():
     with pytest.raises(InputError, match=r"masks\.0\.bias has the shape \(2,\)"):
         mp.from_torch(net, x, m=3, masks={"0.bias": [1, 0]})
     refuses(r"give `m` as well", mp.from_torch, net, x, masks=masks)
+
+
+@pytest.mark.parametrize("norm", [False, True])
+def test_example_inputs_are_the_first_pattern(norm):
+    """Their rank is that of autograd there, unless they are one number; others follow."""
+    torch.manual_seed(3)
+    parts = [nn.Linear(3, 6), nn.ReLU(), *[nn.LayerNorm(6)] * norm, nn.Linear(6, 6), nn.ReLU()]
+    net, x = nn.Sequential(*parts, nn.Linear(6, 1)).double(), normal(3).repeat(8, 1)
+    x = x + torch.randn_like(x)
+    names = [name for name, _ in net.named_parameters() if name.endswith("bias")]
+    own = {name: p.detach() for name, p in net.named_parameters()}
+    [found] = mp.capacity(net, [",".join(names)], example_inputs=x).subsets
+    assert [point.at for point in found.points][:2] == ["data", "file"]
+    if not norm:
+        assert found.points[0].rank == autograd_rank(net, own, x, names)
+    [blank] = mp.capacity(net, [",".join(names)], example_inputs=torch.zeros(2, 3)).subsets
+    assert blank.points[0].at == "file"
+    assert found.rank >= blank.points[0].rank
+    [given] = mp.capacity(mp.from_torch(net, x), [",".join(names)], data=x[:4]).subsets
+    assert (given.points[0].at, given.points[0].rank <= 4) == ("data", True)

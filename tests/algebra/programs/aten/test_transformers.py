@@ -5,6 +5,7 @@ import inspect
 import numpy as np
 import pytest
 
+import matchprob as mp
 from algebra.programs.aten.export import tensors_by_name
 from algebra.programs.aten.reader import read_torch
 from tests.doubles import labels, weights_of
@@ -123,3 +124,21 @@ def test_adapters(name):
     read = agrees(adapted, inputs, 1e-5 if "OFT" in name else 1e-12)
     assert read.trainable == {n for n, p in adapted.named_parameters() if p.requires_grad}
     assert read.trainable <= set(read.parameters)
+
+
+def test_padding_is_refused():
+    """A forward that looks for padding is read for samples without it, and others are refused."""
+    torch.manual_seed(1)
+    config = transformers.RobertaConfig(
+        vocab_size=WORDS, hidden_size=8, intermediate_size=12, num_hidden_layers=1,
+        num_attention_heads=2, max_position_embeddings=9, pad_token_id=1,
+    )  # fmt: skip
+    net, ids = transformers.RobertaModel(config), torch.randint(2, WORDS, (2, STEPS))
+    read = agrees(net, {"input_ids": ids}, 1e-12)
+    assert read.excluded == {"input_ids": frozenset({1})}
+    ids[1, -1] = 1
+    text = "input_ids contains 1, which the model takes for padding"
+    refuses(f"`example_inputs`: {text}", mp.from_torch, net, ids)
+    refuses(f"`data`: {text}", mp.capacity, read, ["norms"], data=ids)
+    # What a model of transformers takes for an example is one of shapes only.
+    assert mp.capacity(net, check=True).trainable
