@@ -132,9 +132,16 @@ def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
         raise InputError(f"{what} holds entries that are infinite or no numbers")
     mantissas, exponents = np.frexp(array.astype(np.longdouble))
     exponents = np.where(array == 0, 0, exponents)
-    # Doubles have 53 bits.
-    whole = np.ldexp(mantissas, 53).astype(np.int64).ravel().tolist()
-    shifts = (exponents - 53).ravel().tolist()
+    # Doubles have 53 bits; those at the end that are 0 go to the exponent.
+    numbers = np.ldexp(mantissas, 53).astype(np.int64)
+    bits = np.where(numbers == 0, 0, np.frexp(numbers & -numbers)[1] - 1).astype(np.int64)
+    numbers, exponents = numbers >> bits, np.where(array == 0, 0, exponents - 53 + bits)
+    lowest = min(int(exponents.min(initial=0)), 0)
+    places = exponents - lowest
+    if np.all(places + np.frexp(np.abs(numbers))[1] <= 61):
+        # The least exponent belongs to an odd number, so nothing is common.
+        return numbers << places, 1 << -lowest
+    whole, shifts = numbers.ravel().tolist(), exponents.ravel().tolist()
     least = min(shifts, default=0)
     table = np.empty(len(whole), dtype=object)
     table[:] = [v << (s - least) for v, s in zip(whole, shifts, strict=True)]

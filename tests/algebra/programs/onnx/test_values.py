@@ -1,5 +1,6 @@
 """Values of graphs: exact numbers, and the position of the batch axis."""
 
+import math
 from fractions import Fraction
 
 import numpy as np
@@ -15,6 +16,22 @@ def test_doubles_are_exact(number):
     """A double is read as its exact rational number, beside one of another size."""
     table, denominator = over_denominator(np.array([number, 0.75]), "x")
     assert [Fraction(int(v), denominator) for v in table] == [Fraction(number), Fraction(3, 4)]
+
+
+@pytest.mark.parametrize("kind", [np.float16, np.float32, np.float64])
+@pytest.mark.parametrize("wide", [3, 40, 300])
+def test_arrays_are_exact_and_in_lowest_terms(kind, wide):
+    """Numbers of very different sizes: as 64-bit integers where these suffice."""
+    rng = np.random.default_rng(wide)
+    for _ in range(20):
+        with np.errstate(all="ignore"):
+            array = (rng.standard_normal(5) * 2.0 ** rng.integers(-wide, wide, 5)).astype(kind)
+        array[~np.isfinite(array)] = 0
+        table, denominator = over_denominator(array, "x")
+        found = [int(v) for v in table]
+        assert [Fraction(v, denominator) for v in found] == [Fraction(float(v)) for v in array]
+        assert math.gcd(denominator, *found) == 1
+        assert table.dtype == (np.int64 if all(abs(v) < 2**61 for v in found) else object)
 
 
 def test_numbers_that_are_none_are_refused():
