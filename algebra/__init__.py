@@ -12,7 +12,6 @@ installing      The commands that install optional parts, as matchprob itself wa
 linalg/         Linear algebra over GF(p) and Q, independent of networks
 matroids/       Least-cost bases of linear matroids under caps, independent of networks
 networks/       Network kinds, one file each: sizes, matrices and the map they compute
-phases          Names of the present phases of a long call
 polynomials/    Polynomial rings, ideals and their points, independent of networks
 problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
                 its symmetries
@@ -23,5 +22,5 @@ results         The base class of results: a document, a data frame, a picture
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 memory_limits   One memory limit for a whole call, compared with estimates before the work
-time_limits     One time limit for a whole call, checked in the innermost loops
+time_limits     One time limit for a whole call, checked in the innermost loops; phases
 """

@@ -1,4 +1,4 @@
-"""One time limit for a whole call, checked in the innermost loops.
+"""One time limit for a whole call, checked in the innermost loops; the names of its phases.
 
 A verb sets a limit once (`limited`); all functions that it calls, at any depth, call `check_time`
 in their loops and give child processes no more than `time_left`.  The limit is one time of the
@@ -33,6 +33,7 @@ inf
 from __future__ import annotations
 
 import math
+import threading
 import time
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -41,7 +42,6 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from algebra.errors import InputError, Unfinished, shown
-from algebra.phases import forget_spent, phases, spent
 
 Item = TypeVar("Item")
 
@@ -335,3 +335,69 @@ def _over() -> str:
         if seconds >= 1
     ]
     return "the time limit is over" + (f" ({'; '.join(parts)})" if parts else "")
+
+
+# -- phases of a call -------------------------------------------------------------------
+
+# Seconds spent in this call on work that later calls need not repeat.
+_spent: dict[str, float] = {}
+# Names and start times (of the monotonic clock), the innermost last.
+_now: list[tuple[str, float]] = []
+
+
+@contextmanager
+def phase(name: str) -> Iterator[None]:
+    """Name the phase of the work inside, for a reader in another thread.
+
+    A function that may take long does so, at no cost and independently of readers.  Only the main
+    thread's phases are kept, since the user waits for that thread.
+
+    Parameters
+    ----------
+    name : str
+
+    Examples
+    --------
+    >>> with phase("generic root count"):
+    ...     [name for name, _ in phases()]
+    ['generic root count']
+    >>> phases()
+    ()
+    """
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    mark = (name, time.monotonic())
+    _now.append(mark)
+    try:
+        yield
+    finally:
+        # An interrupt may have skipped the ends of inner phases.
+        if mark in _now:
+            del _now[_now.index(mark) :]
+
+
+def phases() -> tuple[tuple[str, float], ...]:
+    """Names and start times of the present phases, the innermost last."""
+    return tuple(_now)
+
+
+def add_spent(name: str, seconds: float) -> None:
+    """Record time that later calls do not need.
+
+    Parameters
+    ----------
+    name : str
+    seconds : float
+    """
+    _spent[name] = _spent.get(name, 0) + seconds
+
+
+def spent() -> dict[str, float]:
+    """Recorded seconds since the call began, by name."""
+    return dict(_spent)
+
+
+def forget_spent() -> None:
+    """Clear the record at the beginning of a call."""
+    _spent.clear()

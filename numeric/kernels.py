@@ -42,8 +42,7 @@ import numba
 import numpy as np
 
 from algebra.children import POLL_SECONDS
-from algebra.phases import add_spent, phase
-from algebra.time_limits import can_end, check_time
+from algebra.time_limits import add_spent, can_end, check_time, phase
 
 # Level of LLVM's optimization: 3, numba's default, compiles a quarter longer for code that is no
 # faster (measured on the tracker of chains).

@@ -16,9 +16,8 @@ rank_claims  Claims that are based on generic ranks: their evidence, and its che
 reading      Reading of proof files: JSON text to plain data, within limits
 records      Tables of proof files, declared as dataclasses: read, written, made a schema
 root_evidence  A generic root count in a file: its form, and the relations between its fields
-sentences    Sentences of verdicts that several families say
 sparse       Large matrices of proof files in sparse form
 trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
-verdicts     Names of verdicts, and the laws for which they are known
+verdicts     Names of verdicts, the laws for which they are known, sentences that families share
 vanishing    Structural zeros that leave no path: certificate and verification
 """

@@ -1,10 +1,14 @@
-"""Verdicts: their names, and the laws of weights and samples for which they are known."""
+"""Verdicts: their names, the laws for which they are known, and sentences that families share.
+
+The sentence of an argument stands beside it (`algebra.families.linear.arguments`).
+"""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
     from algebra.problems.problem import Problem
 
 FORMAT, VERSION = "matchprob-certificate", 1
@@ -17,6 +21,15 @@ VERDICTS = MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED = (
     "undecided",
 )
 
+NEAR = "MP > 0: near a teacher that is itself a student, matches exist."
+NEAR_LABELS = "MP > 0: the labels of the students, for given fixed weights, contain an open set."
+OPEN_VALUE = "the value of MP: no formula is known, so it has to be estimated"
+# Of networks whose units may be inactive.
+SILENT = "MP > 0: with positive probability all units of teacher and student are silent."
+OPEN_PATTERNS = (
+    "whether every instance has a match: which units are active differs between samples, and "
+    "neither counts of weights and equations nor a search decided it for all instances"
+)
 # For discrete weights or inputs.
 DISCRETE = "the law is discrete: this is a statement about generic instances, not about MP"
 
@@ -44,3 +57,24 @@ def is_beyond(problem: Problem) -> bool:
     unbounded weights; and a witness cannot be scaled into the support of bounded laws.
     """
     return bool(problem.values) and not problem.distribution.has_full_support
+
+
+def reaches(found: Certificate) -> str:
+    """That the ranks are equal, in words."""
+    return (
+        f"Not minimal: the {found.learnable} learnable weights reach all {found.equations} "
+        f"independent equations (rank {found.rank})."
+    )
+
+
+def near(found: Certificate) -> str:
+    """Why MP > 0 if the ranks are equal."""
+    return NEAR if found.problem.has_plain_labels else NEAR_LABELS
+
+
+def too_few(found: Certificate) -> str:
+    """Why MP < 1 if a match often needs more than the learnable weights reach."""
+    return (
+        f"MP < 1: the learnable weights change the outputs in at most {found.rank} independent "
+        f"directions, and with positive probability a match needs {found.equations}."
+    )

@@ -18,11 +18,10 @@ from flint import arb_mat, ctx, fmpq
 
 from algebra.linalg.modular import modular_echelon, random_prime
 from algebra.networks.base import Network
-from algebra.phases import phase
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.values import restrict
 from algebra.ranks.jacobian import columns_at, random_point
-from algebra.time_limits import OutOfTime, check_time
+from algebra.time_limits import OutOfTime, check_time, phase
 
 # Largest number of rows of a minor: products of larger matrices of balls take many seconds.
 LARGEST = 256

@@ -12,7 +12,6 @@ import numpy as np
 from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
 from algebra.networks.kinds import MEANINGS
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.problems.allocation import Allocation, cells_data, mask_pictures
 from algebra.problems.names import Names
 from algebra.ranks.budgets.cover import rank_bound
@@ -23,6 +22,7 @@ from algebra.systems.forms import DIRECT, FORMS, preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import core_of
 from algebra.systems.system import WrittenSystem
+from algebra.time_limits import phase
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination

@@ -38,7 +38,6 @@ from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import NotKnown, Support
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import (
     MsolveDied,
     MsolveFailed,
@@ -63,7 +62,7 @@ from algebra.systems.degeneracy import degeneracy_locus
 from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
-from algebra.time_limits import checked
+from algebra.time_limits import checked, phase
 
 
 class RootCountError(RuntimeError):

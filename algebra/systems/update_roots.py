@@ -28,7 +28,6 @@ import numpy as np
 
 from algebra.linalg.modular import random_prime, random_residues
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import (
     MsolveDied,
     MsolveFailed,
@@ -41,6 +40,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.root_count_error import DEGREE, by_primes, label_degree
 from algebra.systems.root_count import RootCount, RootCountError
+from algebra.time_limits import phase
 
 # Largest number of terms of all labels together for which they are written out.
 _MOST_TERMS = 200_000

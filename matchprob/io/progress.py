@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
 
-from algebra.phases import phase, phases
+from algebra.time_limits import phase, phases
 from matchprob.io.notebook import in_notebook, notebook_bar
 from matchprob.io.watch import hidden, reported
 from numeric.counts import InstanceCount

@@ -1,6 +1,6 @@
 """Status lines on stderr: the phase of a long call and its time.
 
-A thread reads the phases of the work (`algebra.phases`) and writes a line at intervals; it
+A thread reads the phases of the work (`algebra.time_limits`) and writes a line at intervals; it
 writes none while a progress bar is shown, and none for calls of a few seconds.
 """
 
@@ -11,7 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from algebra.phases import phases
+from algebra.time_limits import phases
 
 # Seconds between lines: at first, and at most.
 _FIRST, _MOST = 5.0, 15.0

@@ -18,11 +18,11 @@ from algebra.documents import Paragraph
 from algebra.errors import InputError
 from algebra.families.equations import inspect_allocation
 from algebra.linalg.rational import nearest_double
-from algebra.phases import phases
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
 from algebra.ranks.root_count_error import PROVED
 from algebra.results import named
+from algebra.time_limits import phases
 from matchprob.api import certify as exact
 from matchprob.page import immediate
 from matchprob.page.state import Misplaced, pack

@@ -16,7 +16,6 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.families.other_teacher import teacher_rank
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
@@ -32,6 +31,7 @@ from algebra.systems.root_count import (
     generic_root_count,
     linear_root_count,
 )
+from algebra.time_limits import phase
 
 
 @dataclass(frozen=True)

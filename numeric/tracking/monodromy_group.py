@@ -39,7 +39,6 @@ import numpy as np
 from algebra.documents import Document, Paragraph
 from algebra.errors import InputError
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.permutation_groups import (
     ALTERNATING,
     SYMMETRIC,
@@ -47,7 +46,7 @@ from algebra.polynomials.permutation_groups import (
     root_group,
 )
 from algebra.results import Result
-from algebra.time_limits import check_time
+from algebra.time_limits import check_time, phase
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import StartSystem, match
 from numeric.tracking.tracker import DONE, TrackerSettings, track

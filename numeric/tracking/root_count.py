@@ -14,7 +14,6 @@ from collections.abc import Mapping
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.ranks.root_count_error import TRACE, by_trace
 from algebra.systems.forms import preferred_forms
@@ -23,6 +22,7 @@ from algebra.systems.root_count import (
     RootCountError,
     TraceEvidence,
 )
+from algebra.time_limits import phase
 from numeric.equations.program_system import make_system
 from numeric.tracking.monodromy import INCOMPLETE, find_start
 from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test

@@ -13,7 +13,6 @@ from fractions import Fraction
 import pytest
 
 from algebra.errors import InputError, Unfinished
-from algebra.phases import add_spent
 from algebra.time_limits import (
     Interrupted,
     LimitReached,
@@ -21,6 +20,7 @@ from algebra.time_limits import (
     OutOfTime,
     StopRequest,
     TooSlow,
+    add_spent,
     can_end,
     check_time,
     checked,

@@ -13,8 +13,7 @@ from pathlib import Path
 import numba
 import pytest
 
-from algebra.phases import forget_spent, phases, spent
-from algebra.time_limits import OutOfTime, within
+from algebra.time_limits import OutOfTime, forget_spent, phases, spent, within
 from numeric import kernels
 from numeric.kernels import cache_folder
 

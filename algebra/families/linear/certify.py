@@ -32,14 +32,13 @@ from algebra.certificates.verdicts import MAXIMAL, MINIMAL
 from algebra.families.linear.arguments.order import ORDER, argument
 from algebra.families.linear.case import Case
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.matroid import smallest_circuit
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import OutOfTime, phase
 
 # Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000

@@ -28,8 +28,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import minimal
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.sentences import NEAR, reaches
-from algebra.certificates.verdicts import MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.verdicts import MAXIMAL, MINIMAL, NEAR, UNDECIDED, reaches
 from algebra.documents import Explanation, step
 from algebra.families.linear.certify import why_minimal
 from algebra.families.models.patterns import MOST_PATTERNS, on_pattern

@@ -34,9 +34,17 @@ from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import RankData
-from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.trial_costs import estimate_steps
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.verdicts import (
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    OPEN_PATTERNS,
+    OPEN_VALUE,
+    SILENT,
+    UNDECIDED,
+    too_few,
+)
 from algebra.documents import Explanation
 from algebra.families.linear.certify import certify_linear
 from algebra.families.normalization.blocks import realizes_all

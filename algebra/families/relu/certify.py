@@ -19,19 +19,24 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.trial_costs import estimate_steps
-from algebra.certificates.verdicts import INTERMEDIATE, UNDECIDED
+from algebra.certificates.verdicts import (
+    INTERMEDIATE,
+    OPEN_PATTERNS,
+    OPEN_VALUE,
+    SILENT,
+    UNDECIDED,
+    too_few,
+)
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
-from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import network_rank
-from algebra.time_limits import OutOfTime
+from algebra.time_limits import OutOfTime, phase
 
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:

@@ -11,7 +11,7 @@ weights, samples X and labels Y.
 * "no match": if (a) no two leaves are compatible and their shares of the patterns add up to 1, so
   that every activation pattern lies in a leaf, and (b) each leaf's vector refutes every pattern in
   it, then no values of the learnable weights give Y.
-* With a box in the file (version 2), one closed interval for each learnable cell, both are
+* With a box in the file, one closed interval for each learnable cell, both are
   statements on matches inside it: a witness must lie in it, and leaves may be refuted by means of
   it.
 * With a teacher in the file, (c) its labels of X, computed over Q, are Y.  Without one the
@@ -62,7 +62,7 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 
 FORMAT: Literal["matchprob relu decision"] = "matchprob relu decision"
-VERSIONS = (1, 2)
+VERSION: Literal[1] = 1
 MATCH: Literal["match"] = "match"
 NO_MATCH: Literal["no match"] = "no match"
 
@@ -136,7 +136,7 @@ class DecisionFile(Record):
     """
 
     format: Literal["matchprob relu decision"]
-    version: Annotated[int, Keyword("minimum", VERSIONS[0]), Keyword("maximum", VERSIONS[1])]
+    version: Literal[1]
     network: Annotated[
         ShallowReLU,
         Converted(ReluSizes, _read_network, lambda net: {"kind": net.kind, **net.sizes}),
@@ -164,13 +164,11 @@ class DecisionFile(Record):
     ) = None
 
     def check(self, place: str, context: Context) -> None:
-        """The fields fit the version and the verdict."""
+        """The fields fit the verdict."""
         matches = self.verdict == MATCH
-        for name, belongs in (
-            ("box", self.version > 1), ("witness", matches), ("leaves", not matches)
-        ):  # fmt: skip
+        for name, belongs in (("witness", matches), ("leaves", not matches)):
             if (getattr(self, name) is not None) != belongs:
-                text = "is missing" if belongs else "does not belong to this version or verdict"
+                text = "is missing" if belongs else "does not belong to this verdict"
                 raise CheckFailed(within(place, name), text)
 
 
@@ -214,7 +212,7 @@ def decision_data(
     network = system.allocation.network
     assert isinstance(network, ShallowReLU)
     file = DecisionFile(
-        format=FORMAT, version=2 if system.box else 1, network=network, cells=cells,
+        format=FORMAT, version=VERSION, network=network, cells=cells,
         weights=system.weights, X=np.array(system.X), Y=np.array(system.Y),
         verdict=NO_MATCH if witness is None else MATCH, box=box, teacher=teacher,
         witness=None if witness is None else tuple(witness),
@@ -326,7 +324,7 @@ def verify_decision(data: Any) -> Verification:
     InputError
         If the data are not a decision of this format and version.
     """
-    read_version(data, FORMAT, VERSIONS, "a ReLU decision")
+    read_version(data, FORMAT, (VERSION,), "a ReLU decision")
     try:
         decision = read_decision(data)
     except CheckFailed as failure:

@@ -30,9 +30,8 @@ from typing import Any
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.sentences import NEAR
 from algebra.certificates.vanishing import labels_vanish
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
 from algebra.families.linear.arguments.argument import solutions
@@ -45,14 +44,13 @@ from algebra.families.updates.equivalent import (
 )
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.parametrized import by_parameters, learning_rank
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import update_root_count
-from algebra.time_limits import Limits, OutOfTime, within
+from algebra.time_limits import Limits, OutOfTime, phase, within
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
 

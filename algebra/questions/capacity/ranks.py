@@ -37,7 +37,6 @@ from algebra.linalg.modular import (
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import unsigned
 from algebra.memory_limits import limited_memory, memory_limit
-from algebra.phases import phase
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
     Columns,
@@ -60,7 +59,7 @@ from algebra.questions.capacity.result import (
     Subset,
     SubsetCapacity,
 )
-from algebra.time_limits import OutOfTime, check_time, unlimited
+from algebra.time_limits import OutOfTime, check_time, phase, unlimited
 
 # Largest number of multiplications of one rank if the number of samples is not given.
 MOST_WORK = 1_500_000_000_000

@@ -35,7 +35,6 @@ from algebra.matroids.spanning import (
     spanning_bound,
 )
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre, fibre_of_rows
 from algebra.questions.identify.freedom import TargetStates
@@ -46,7 +45,7 @@ from algebra.questions.record.question import RecordingQuestion, recording_quest
 from algebra.questions.record.result import FirstChoice, Recording
 from algebra.questions.record.target import target_states
 from algebra.ranks.generic_rank import GenericRank
-from algebra.time_limits import OutOfTime, end_of_part, has_passed, time_left, within
+from algebra.time_limits import OutOfTime, end_of_part, has_passed, phase, time_left, within
 
 # Least number of seconds for the ranks, for a greedy choice, and for the ranking of a result.
 _FOR_RANKS = 120.0

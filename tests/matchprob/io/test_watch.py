@@ -2,7 +2,7 @@
 
 import time
 
-from algebra.phases import phase, phases
+from algebra.time_limits import phase, phases
 from matchprob.io import watch as watching
 from matchprob.io.progress import Rate, _duration
 

@@ -73,7 +73,6 @@ from algebra.families.linear.arguments.sub_allocation import parts_of
 from algebra.families.linear.recount import counted_modulo
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
@@ -86,6 +85,7 @@ from algebra.time_limits import (
     check_time,
     end_of_part,
     has_passed,
+    phase,
     time_left,
     within,
 )

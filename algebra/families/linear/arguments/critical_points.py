@@ -65,7 +65,6 @@ from algebra.families.linear.points import ParametrizationTable, check_points
 from algebra.families.linear.recount import counted_modulo
 from algebra.linalg.modular import random_prime
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 from algebra.polynomials.real_roots import Parametrization
@@ -77,7 +76,7 @@ from algebra.systems.forms import DIRECT
 from algebra.systems.instances import modular_instance, rational_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
 from algebra.systems.system import build_system
-from algebra.time_limits import check_time, end_of_part, has_passed
+from algebra.time_limits import check_time, end_of_part, has_passed, phase
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case

@@ -71,9 +71,8 @@ from algebra.declarations import Keyword
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.rational import rational_kernel, rational_rank
 from algebra.networks.chain import need_chain
-from algebra.phases import phase
 from algebra.problems.problem import Problem
-from algebra.time_limits import check_time
+from algebra.time_limits import check_time, phase
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case

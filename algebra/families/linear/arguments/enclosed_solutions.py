@@ -69,10 +69,9 @@ from algebra.families.linear.evidence import Samples, Weights, need_drawn
 from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.linalg.rational import Rationals, rational_matrix, rational_rank
 from algebra.networks.chain import need_chain
-from algebra.phases import phase
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
-from algebra.time_limits import check_time
+from algebra.time_limits import check_time, phase
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case

@@ -97,7 +97,6 @@ from algebra.families.linear.points import (
 )
 from algebra.linalg.rational import rational_rank
 from algebra.networks.chain import need_chain
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.quotient import Element, QuotientAlgebra
@@ -106,7 +105,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.forms import forms
 from algebra.systems.instances import rational_core, rational_instance
-from algebra.time_limits import OutOfTime, time_left
+from algebra.time_limits import OutOfTime, phase, time_left
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case

@@ -49,14 +49,13 @@ from algebra.families.linear.recount import counted_modulo, polynomial_weights
 from algebra.linalg.modular import random_prime
 from algebra.networks.chain import need_chain
 from algebra.networks.limits import plural
-from algebra.phases import phase
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
-from algebra.time_limits import check_time, end_of_part, has_passed
+from algebra.time_limits import check_time, end_of_part, has_passed, phase
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case
