@@ -16,8 +16,11 @@ from __future__ import annotations
 from algebra.documents import Step, step
 from algebra.problems.problem import Problem
 
-# Seconds that a suggested estimate may take, its most trials, and its fewest.
-SECONDS, MOST_TRIALS, FEWEST_TRIALS = 600, 1000, 10
+# Seconds that a suggested estimate may take.
+SECONDS = 600
+# Its most trials, and its fewest.
+MOST_TRIALS = 1000
+FEWEST_TRIALS = 10
 # Paths and runs of a search without N.
 _SEARCHED = 2400
 # Labels beyond which searches of such networks seldom find a match.

@@ -18,6 +18,7 @@ import select
 import stat
 import threading
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -31,8 +32,35 @@ class TooManyBytes(InputError):
     """A file that is longer than the limit."""
 
 
-# Largest files in bytes: of tables and arrays; of what has no length, such as a pipe.
-MOST_BYTES, MOST_STREAMED = 1 << 28, 1 << 28
+@dataclass(frozen=True)
+class FileLimits:
+    """The longest files that are read, in bytes.
+
+    Proof files have limits of their own (`algebra.certificates.reading.PROOF_LIMITS`), and so has
+    what models are expanded to (`algebra.programs.onnx.bounds`).
+
+    Attributes
+    ----------
+    any : int
+        A file of any kind: an array, a model.
+    streamed : int
+        What has no length, such as a pipe.
+    table : int
+        A table or a workbook, unpacked.
+    problem : int
+        A problem file, in characters.
+    instance : int
+        A file of weights, samples and labels, in characters.
+    """
+
+    any: int = 1 << 28
+    streamed: int = 1 << 28
+    table: int = 1 << 26
+    problem: int = 1 << 24
+    instance: int = 10_000_000
+
+
+FILE_LIMITS = FileLimits()
 _PART = 1 << 22
 # Seconds between two looks at the time limit while nothing arrives.
 _LOOK = 0.05
@@ -46,7 +74,7 @@ _KINDS = {
 
 def read_bytes(
     path: str | Path,
-    most: int = MOST_BYTES,
+    most: int = FILE_LIMITS.any,
     *,
     is_named_inside: bool = False,
     start: int = 0,
@@ -80,7 +108,7 @@ def read_bytes(
         if is_regular and start:
             os.lseek(handle, start, os.SEEK_SET)
         if length is None:
-            most = most if is_regular else min(most, MOST_STREAMED)
+            most = most if is_regular else min(most, FILE_LIMITS.streamed)
             if is_regular and status.st_size - start > most:
                 raise TooManyBytes(_too_long(most))
         parts, left = list[bytes](), most + 1 if length is None else length
@@ -96,7 +124,9 @@ def read_bytes(
     return b"".join(parts)
 
 
-def read_text(path: str | Path, most: int = MOST_BYTES, *, is_named_inside: bool = False) -> str:
+def read_text(
+    path: str | Path, most: int = FILE_LIMITS.any, *, is_named_inside: bool = False
+) -> str:
     """The content of a text file in UTF-8; a byte order mark is left out, lines end in a newline.
 
     Parameters

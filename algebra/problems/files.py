@@ -39,7 +39,7 @@ import numpy as np
 from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import dense
-from algebra.files.opening import path_text, read_text, within_time
+from algebra.files.opening import FILE_LIMITS, path_text, read_text, within_time
 from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
 from algebra.networks.kinds import network_from_dict
 from algebra.problems.cell_types import Types
@@ -65,8 +65,8 @@ from algebra.problems.updates import GROUPS, Gain, Tied, Update, read_update
 from algebra.programs.leaks import read_leak
 
 SIGNS_TEXT = "rows of 1, -1 and 0"
-# Largest problem file, and from where on reading one takes a while.
-MOST_CHARACTERS, _LONG = 1 << 24, 1 << 20
+# Characters from which on reading a file takes a while.
+_LONG = 1 << 20
 
 
 def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Problem:
@@ -363,7 +363,7 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
 
 
 def read_toml(
-    path: Path, *, most: int = MOST_CHARACTERS, decimal: Callable[[str], Any] | None = None
+    path: Path, *, most: int = FILE_LIMITS.problem, decimal: Callable[[str], Any] | None = None
 ) -> Any:
     """The tables of a TOML file.
 

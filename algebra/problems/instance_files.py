@@ -30,12 +30,10 @@ from flint import fmpq
 
 from algebra.declarations import Keyword, read_declared, read_tables
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line
-from algebra.files.opening import path_text
+from algebra.files.opening import FILE_LIMITS, path_text
 from algebra.linalg.rational import Rationals, exact_number
 from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
-
-_MOST_CHARACTERS = 10_000_000
 
 _Number = Annotated[Any, Keyword("type", ("number", "string"))]
 _Numbers = list[list[_Number]]
@@ -166,7 +164,7 @@ def load_instance(path: str | Path, problem: Problem) -> GivenNumbers:
     """
     path = Path(path)
     # Decimals stay texts: conversion to double would change them.
-    data = read_toml(path, most=_MOST_CHARACTERS, decimal=str)
+    data = read_toml(path, most=FILE_LIMITS.instance, decimal=str)
     with ErrorsAt(path_text(path)):
         return given_numbers(data, problem)
 

@@ -27,12 +27,10 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError, one_line, shown
-from algebra.files.opening import read_bytes
+from algebra.files.opening import FILE_LIMITS, read_bytes
 from algebra.installing import missing
 from algebra.time_limits import checked
 
-# Bytes of a file of text, after decompression, and of the parts of a workbook.
-MOST_BYTES = 2**26
 # Cells of a sheet, and entries of a matrix of MATLAB.
 MOST_CELLS = 25_000_000
 
@@ -123,19 +121,19 @@ def bytes_of(path: Path) -> bytes:
     Raises
     ------
     InputError
-        If it is no regular file, is damaged, or has more than `MOST_BYTES`.
+        If it is no regular file, is damaged, or has more than `FILE_LIMITS.table`.
     """
-    data = read_bytes(path, MOST_BYTES, is_named_inside=True)
+    data = read_bytes(path, FILE_LIMITS.table, is_named_inside=True)
     if path.suffix == ".gz":
         try:
             with gzip.GzipFile(fileobj=io.BytesIO(data)) as packed:
-                data = packed.read(MOST_BYTES + 1)
+                data = packed.read(FILE_LIMITS.table + 1)
         except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise InputError(f"it is no complete gzip file: {one_line(error)}") from None
-    if len(data) > MOST_BYTES:
+    if len(data) > FILE_LIMITS.table:
         raise InputError(
-            f"it has more than {MOST_BYTES >> 20} MiB of text: keep the lines between the units "
-            "of the circuit, or give a sparse matrix (.npz)"
+            f"it has more than {FILE_LIMITS.table >> 20} MiB of text: keep the lines between the "
+            "units of the circuit, or give a sparse matrix (.npz)"
         )
     return data
 
@@ -294,16 +292,16 @@ def tables_of_workbook(path: Path, sheet: str = "") -> TextTable:
         raise InputError(
             missing("a workbook needs", "openpyxl", "workbooks") + ", or save the sheet as .csv"
         ) from None
-    content = io.BytesIO(read_bytes(path, MOST_BYTES, is_named_inside=True))
+    content = io.BytesIO(read_bytes(path, FILE_LIMITS.table, is_named_inside=True))
     try:
         with zipfile.ZipFile(content) as parts:
             size = sum(part.file_size for part in parts.infolist())
     except zipfile.BadZipFile:
         raise InputError("it is no workbook of the form .xlsx") from None
-    if size > 4 * MOST_BYTES:
+    if size > 4 * FILE_LIMITS.table:
         raise InputError(
-            f"its parts have {size >> 20} MiB, more than {4 * MOST_BYTES >> 20}: save the sheet as "
-            ".csv"
+            f"its parts have {size >> 20} MiB, more than {4 * FILE_LIMITS.table >> 20}: save the "
+            "sheet as .csv"
         )
     with warnings.catch_warnings():
         # Styles and the like that openpyxl does not know.
@@ -381,7 +379,7 @@ def matrix_of_matlab(path: Path, variable: str = "") -> tuple[Any, list[str]]:
     """
     from scipy.io import loadmat, whosmat
 
-    content = io.BytesIO(read_bytes(path, MOST_BYTES, is_named_inside=True))
+    content = io.BytesIO(read_bytes(path, FILE_LIMITS.table, is_named_inside=True))
     if b"MATLAB 7.3" in content.getvalue()[:128]:
         raise InputError("it is of MATLAB's format 7.3: save it with -v7, or as .csv")
     listed = whosmat(content)

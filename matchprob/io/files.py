@@ -19,13 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.files.opening import read_text, within_time
+from algebra.files.opening import FILE_LIMITS, read_text, within_time
 
 # Paths below these are open files and devices, which must never be replaced.
 _HANDLES = ("/dev/", "/proc/")
 _NAME_ENDS = (".csv", ".npy")
-# No problem file is longer.
-MOST_CHARACTERS = 1 << 24
 # Errors of a full disk, an exceeded quota or size limit, which are neither bugs nor bad input.
 NO_SPACE = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 PICTURES = (".png", ".svg", ".pdf")
@@ -39,7 +37,7 @@ def inputs_of(problem: Path) -> list[Path]:
     found = [problem]
     try:
         # A pipe can be read only once, so only regular files are opened here.
-        text = read_text(problem, MOST_CHARACTERS, is_named_inside=True)
+        text = read_text(problem, FILE_LIMITS.problem, is_named_inside=True)
         data = within_time(tomllib.loads, text)
     except (OSError, ValueError, RecursionError):
         return found

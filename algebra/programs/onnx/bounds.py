@@ -18,10 +18,14 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown
 
 MOST_NODES = 50_000
-# Functions that call each other; bytes of what they are written out to.
-_MOST_DEPTH, _MOST_WRITTEN = 64, 1 << 26
-# Entries of all values of a program: for any file, and for each number in it.
-_ENTRIES, _ENTRIES_PER_NUMBER = 1 << 24, 16
+# Functions that call each other.
+_MOST_DEPTH = 64
+# Bytes of what they are written out to.
+_MOST_WRITTEN = 1 << 26
+# Entries of all values of a program: for any file.
+_ENTRIES = 1 << 24
+# … and for each number in it.
+_ENTRIES_PER_NUMBER = 16
 # Entries of a constant that is computed from others.
 MOST_CONSTANT = 1 << 22
 

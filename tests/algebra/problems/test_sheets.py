@@ -8,6 +8,7 @@ import pytest
 from scipy import sparse
 from scipy.io import savemat
 
+from algebra.files.opening import FileLimits
 from algebra.problems import sheets
 from algebra.problems.headers import is_header, types_of
 from algebra.problems.names import Names
@@ -72,7 +73,7 @@ def test_decimal_commas(text, cell, number):
 
 def test_a_bomb_is_refused_before_it_is_expanded(tmp_path, monkeypatch):
     """A compressed text or a workbook of more bytes than the limit, a matrix of more entries."""
-    monkeypatch.setattr(sheets, "MOST_BYTES", 10**5)
+    monkeypatch.setattr(sheets, "FILE_LIMITS", FileLimits(table=10**5))
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"A,B\n" * 10**6))
     refuses("MiB of text", bytes_of, tmp_path / "b.csv.gz")
     (tmp_path / "b.csv.gz").write_bytes(gzip.compress(b"A,B\n" * 100)[:-9])

@@ -100,10 +100,14 @@ LARGEST_GROWTH = 16
 _Growth = Annotated[int, Keyword("minimum", -LARGEST_GROWTH), Keyword("maximum", LARGEST_GROWTH)]
 # All growths of so many weights are tried in random order; of more weights, random ones.
 _MOST_VECTORS = 5_000
-# Ways to fix r − ρ of the weights, for one random vector of growths; seconds for each count.
-_SLICES, _SECONDS = 2, 2
-# Growths that are given: seconds for the first count, and by how much longer the next one may take.
-_FIRST_SECONDS, _LONGER = 1 / 4, 8
+# Ways to fix r − ρ of the weights, for one random vector of growths.
+_SLICES = 2
+# Seconds for each count.
+_SECONDS = 2
+# Growths that are given: seconds for the first count.
+_FIRST_SECONDS = 1 / 4
+# By how much longer the next count may take.
+_LONGER = 8
 # Unknowns whose product is said not to be 0 in one equation.
 _TOGETHER = 3
 # Largest bound on the number of terms of all labels for which they are written out: most have far

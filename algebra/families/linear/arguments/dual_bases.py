@@ -67,10 +67,14 @@ _VectorInFile = tuple[
     Annotated[int, Keyword("minimum", ROW), Keyword("maximum", COLUMN)], Count, Count
 ]
 
-# Largest number of hidden units in a search, and orders that are tried.
-_MOST_UNITS, _ORDERS = 64, 3
-# Largest number of hidden units in a file, and of random points that are tried.
-_MOST_CHECKED, _ATTEMPTS = 128, 3
+# Largest number of hidden units in a search.
+_MOST_UNITS = 64
+# Orders that are tried.
+_ORDERS = 3
+# Largest number of hidden units in a file.
+_MOST_CHECKED = 128
+# Random points that are tried.
+_ATTEMPTS = 3
 
 
 def search(case: Case) -> FoundEvidence | None:

@@ -112,9 +112,10 @@ if TYPE_CHECKING:
     from algebra.systems.root_count import RootCount
 
 PLACE = "evidence.no_real_root"
-# Number of instances solved exactly, one second each, before the search by descent, and the part of
-# the time of a search that they get.
-_FIRST, _DIVISOR = 8, 4
+# Number of instances solved exactly, one second each, before the search by descent.
+_FIRST = 8
+# They get the time of a search divided by this number.
+_DIVISOR = 4
 
 
 @dataclass(frozen=True)

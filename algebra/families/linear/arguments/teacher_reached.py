@@ -63,8 +63,10 @@ Block = tuple[int, ...]
 Layers = tuple[tuple[Block, ...], ...]
 
 PLACE = "evidence.teacher_reached"
-# Largest numbers of entries of all P together, and of divisions into blocks that are tried.
-_MOST_UNKNOWNS, _MOST_DIVISIONS = 1_500, 32
+# Largest number of entries of all P together.
+_MOST_UNKNOWNS = 1_500
+# Divisions into blocks that are tried.
+_MOST_DIVISIONS = 32
 # Largest number of these entries in a file.
 _MOST_CHECKED = 2_500
 
