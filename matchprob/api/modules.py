@@ -15,16 +15,17 @@ layers in another order than that of their registration) does not follow from it
 **RNN.** Torch's h_t = tanh(V x_t + W h_{t−1} + c) adds the inputs after the product with the
 recurrent matrix, kind ``rnn`` before it: h_t = tanh(W (h_{t−1} + B x_t) + c). The first is the
 second with b more units: W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0). The added units
-always have the value tanh(0) = 0 and pass on x_t. The zeros are structural, in student and teacher.
-The ones of B' are drawn like other weights: for numbers β ≠ 0, V diag(β) takes the place of V in
-both. Verdicts and ranks, which hold for all laws with positive densities, are those of torch's
+always have the value tanh(0) = 0 and pass on x_t; they are named relay0, …, the module's own units
+h0, …, and neither `design` nor `record` proposes them. The zeros are structural, in student and
+teacher. The ones of B' are drawn like other weights: for numbers β ≠ 0, V diag(β) takes the place
+of V in both. Verdicts and ranks, which hold for all laws with positive densities, are those of torch's
 network; the match probability between 0 and 1 is that of a slightly different law of V.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, overload
 
 import numpy as np
@@ -89,11 +90,14 @@ class ModuleReading:
     places : tuple of Place
     support : mapping of str to ndarray
         Structural zeros that the module's form has.
+    names : mapping
+        Of units, if some are no units of the module.
     """
 
     network: Network
     places: tuple[Place, ...]
     support: Mapping[str, np.ndarray]
+    names: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
 
 @overload
@@ -244,7 +248,7 @@ def from_torch(
             mask = mask * exists[place.matrix][rows, columns]
         # The two biases of a recurrent layer are added: the sum learns if one of them does.
         whole[rows, columns] |= mask
-    return Problem(network, learnable, exists)
+    return Problem(network, learnable, exists, names=found.names)
 
 
 def _put_update(learnable: dict[str, Any], place: Place, update: Update, network: Network) -> None:
@@ -457,7 +461,8 @@ def _read_rnn(
         places += [Place(bias, _name(named, bias), "c", 0, 0, (n, 1)) for bias in biases]
         if outer is not None:
             places.append(Place(outer, _name(named, outer), "e", 0, 0, (d, 1)))
-    return _checked(ModuleReading(network, tuple(places), support))
+    neurons = [*(f"h{k}" for k in range(n)), *(f"relay{k}" for k in range(b))]
+    return _checked(ModuleReading(network, tuple(places), support, {"neurons": neurons}))
 
 
 def _shape(layer: Any) -> tuple[int, int]:

@@ -194,6 +194,20 @@ def test_a_recurrent_layer_becomes_a_problem(nn):
         from_torch((rnn, readout), m=5, T=4, masks={"0.weight_hh_l0": {"lora": 1}})
 
 
+def test_units_that_pass_on_inputs_are_named_and_never_proposed(nn):
+    """Units that a module does not have are relays: none is recorded, nor learns."""
+    problem = from_torch((nn.RNN(2, 3), nn.Linear(3, 2)), m=5, T=4)
+    assert problem.names.given["neurons"] == ("h0", "h1", "h2", "relay0", "relay1")
+    recorded = mp.record(problem, "units").recorded
+    assert recorded
+    assert not {name for name in recorded if name in ("unit 3", "unit 4")}
+    dear = dict.fromkeys(problem.allocation.cells, 9)
+    for asked in (problem, mp.Problem(problem.network, {}, problem.support)):
+        for goal in ("cheapest", "spread", "neurons"):
+            found = mp.design(asked, goal=goal, costs=dear)
+            assert not [c for c in found.allocation.cells if c[0] == "B" or c[:2] == ("W", 3)]
+
+
 def test_rnn_computes_the_same():
     """With B' = (0; I) the larger network has the labels of h = tanh(V x + W h + c)."""
     rnn, readout = RNN(2, 3), Linear(3, 2)
