@@ -18,8 +18,8 @@ second with b more units: W' = (W V; 0 0), B' = (0; I), c' = (c; 0), D' = (D 0).
 always have the value tanh(0) = 0 and pass on x_t; they are named relay0, …, the module's own units
 h0, …, and neither `design` nor `record` proposes them. The zeros are structural, in student and
 teacher. The ones of B' are drawn like other weights: for numbers β ≠ 0, V diag(β) takes the place
-of V in both. Verdicts and ranks, which hold for all laws with positive densities, are those of torch's
-network; the match probability between 0 and 1 is that of a slightly different law of V.
+of V in both. Verdicts and ranks, which hold for all laws with positive densities, are those of
+torch's network; the match probability between 0 and 1 is that of a slightly different law of V.
 """
 
 from __future__ import annotations
