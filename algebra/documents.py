@@ -82,6 +82,13 @@ class TextPicture:
 Part = Paragraph | Table | TextPicture
 
 
+# What a verb is asked about, if not a problem; and methods in place of options for files.
+_ARGUMENTS = {
+    "capacity": "model", "compare": "first, second", "construct": "target", "verify": "certificate",
+}  # fmt: skip
+_METHODS = {"out": ".to_dict()", "plot": ".plot()", "solutions": "", "write": ""}
+
+
 @dataclass(frozen=True)
 class Step:
     """A verb to try next.
@@ -106,13 +113,25 @@ class Step:
     then: Step | None = None
 
     def __str__(self) -> str:
-        words = [
-            name.replace("_", " ") + ("" if value is True else f" {cell_text(value)}")
-            for name, value in self.options.items()
-        ]
-        about = f" {self.subject}" if self.subject else ""
-        text = self.verb + about + (f" with {', '.join(words)}" if words else "")
-        return f"{text}, then {self.then}" if self.then else text
+        """The call in Python; `matchprob.report.steps` writes the command line."""
+        # A file that the command line writes is the result of the question in Python.
+        return self._call("result.problem" if self.subject == "best.toml" else "")
+
+    def _call(self, subject: str) -> str:
+        words = [subject or _ARGUMENTS.get(self.verb, "problem")]
+        end, result = "", ".problem"
+        for name, value in self.options.items():
+            if name in _METHODS:
+                # Files and pictures are methods of the result.
+                end = _METHODS[name]
+                result = end or result
+            elif isinstance(value, str) and value.replace(",", "").isdecimal():
+                words.append(f"{name}=({value.replace(',', ', ')})")
+            else:
+                plain = isinstance(value, str | int | float | tuple)
+                words.append(f"{name}={value!r}" if plain else f"{name}=...")
+        text = f"mp.{self.verb}({', '.join(words)})"
+        return self.then._call(text + result) if self.then else text + end
 
 
 def plural(count: int, text: str) -> str:
@@ -126,7 +145,7 @@ def step(verb: str, purpose: str = "", /, subject: str = "", **options: Any) -> 
     Examples
     --------
     >>> print(step("certify", "the verdict", timeout=600.0, seed=0))
-    certify with timeout 600
+    mp.certify(problem, timeout=600.0)
     """
     given = {name: value for name, value in options.items() if value not in (None, False, 0)}
     return Step(verb, purpose, given, subject)

@@ -389,6 +389,10 @@ class Network(Programmed):
         """The model to draw if ranks need one, and the ambient dimension."""
         return None
 
+    def relays(self, support: Support) -> list[int]:
+        """The hidden units that only pass on their inputs: none."""
+        return []
+
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         """Labels that are 0 only if no path leads to them, for weights and samples in {0, 1}."""
         return self.forward(weights, X)

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
+import numpy as np
+
 from algebra.declarations import InFile, Keyword
 from algebra.errors import known_name, whole_number
 from algebra.networks.activated import ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
-from algebra.networks.base import MAX_CELLS
+from algebra.networks.base import MAX_CELLS, Support
 from algebra.networks.chain import RecurrentChain
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, plain_leak, read_leak
@@ -114,6 +116,19 @@ class RNN(ActivatedNetwork):
     def stages(self) -> tuple[Stage, ...]:
         bias = "c" if self.biases else None
         return tuple(Stage("W", bias, (t * self.b, (t + 1) * self.b), 1) for t in range(self.T))
+
+    def relays(self, support: Support) -> list[int]:
+        """The hidden units that no synapse and no bias reaches.
+
+        h_t = φ(W (h_{t-1} + B x_t) + c) stays at φ(0) there: what W multiplies is their input.
+        `matchprob.from_torch` makes one for each input of an ``nn.RNN``.
+        """
+        if "W" not in support:
+            return []
+        is_reached = support["W"].any(axis=1)
+        if self.biases:
+            is_reached |= support["c"].any(axis=1) if "c" in support else True
+        return [int(unit) for unit in np.flatnonzero(~is_reached)]
 
     def linear_kind(self) -> RecurrentChain:
         kind = SequenceRNN if self.reads_all else LinearRNN

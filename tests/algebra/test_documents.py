@@ -55,13 +55,15 @@ def test_a_change_reaches_every_text():
 
 
 def test_sentences_of_an_explanation():
-    """Known, open, decided by, and the steps in words."""
+    """Known, open, decided by, and the steps as calls in Python."""
     assert WHOLE.why.lines() == [
         "W[0,1] is known.", "Open: the rest.", "Decided by: time.",
-        "Try: certify with timeout 60   (more)",
+        "Try: mp.certify(problem, timeout=60)   (more)",
     ]  # fmt: skip
     both = Step("repair", "a new file", {"write": "b.toml"}, then=step("certify", subject="b.toml"))
-    assert str(both) == "repair with write b.toml, then certify b.toml"
+    assert str(both) == "mp.certify(mp.repair(problem).problem)"
+    picture = step("capacity", learn="*.bias", lora="1,2", plot="a.png")
+    assert str(picture) == "mp.capacity(model, learn='*.bias', lora=(1, 2)).plot()"
 
 
 def test_columns_of_numbers_are_seen():

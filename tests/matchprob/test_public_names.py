@@ -1,13 +1,18 @@
 """All public names: listed, documented, shown in few characters, with or without extras."""
 
+import ast
 import inspect
 import pydoc
 import sys
 import typing
+from pathlib import Path
 
 import pytest
 
 import matchprob as mp
+from tests.samples import NET
+
+TOP = Path(__file__).parents[2]
 
 
 @pytest.mark.parametrize("installed", [True, False])
@@ -46,3 +51,27 @@ def test_type_hints_of_a_public_name(name):
     elif inspect.isclass(found):
         assert isinstance(typing.get_type_hints(found), dict)
         assert isinstance(typing.get_type_hints(found.__init__), dict)
+
+
+def steps():
+    """The steps that results of many verbs suggest."""
+    problem = mp.Problem(NET, {"W": [[1, 0], [0, 1]]})
+    minimal = mp.Problem(NET, {"W": [[1, 0], [0, 0]]})
+    results = [
+        mp.certify(problem), mp.certify(minimal), mp.design(mp.Problem(NET, {})),
+        mp.repair(minimal), mp.identify(problem), mp.record(problem), mp.count(problem, 2), mp.inspect(problem),
+        mp.estimate(problem, 20), mp.dimension(NET), mp.robust(problem),
+        mp.capacity(TOP / "examples/data/convnet.onnx", learn=["*.bias"]),
+    ]  # fmt: skip
+    return {str(step) for result in results for step in result.explain().steps}
+
+
+def test_advice_from_python_is_python():
+    """Each call that a result suggests is one of a public function, with parameters that it has."""
+    found = steps()
+    assert len(found) > 10
+    for text in found:
+        calls = [n for n in ast.walk(ast.parse(text, mode="eval")) if isinstance(n, ast.Call)]
+        for call in (c for c in calls if getattr(c.func.value, "id", "") == "mp"):
+            known = inspect.signature(getattr(mp, call.func.attr)).parameters
+            assert {keyword.arg for keyword in call.keywords} <= set(known), text

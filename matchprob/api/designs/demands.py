@@ -7,11 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from algebra.errors import InputError, given_list, given_mapping, whole_number
-from algebra.networks.base import Network
-from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Cell, check_cell
 from algebra.problems.problem import Problem
 from algebra.questions.design.demand import Demand, checked_demand
@@ -45,26 +41,12 @@ def choosable(problem: Problem) -> list[Cell]:
     """
     network = problem.network
     updated = dict(network.updates) if isinstance(network, Parametrized) else {}
-    passed_on = {("B", unit) for unit in relays(network, problem.support)}
+    passed_on = {("B", unit) for unit in network.relays(problem.support)}
     return [
         cell
         for cell in all_cells(network, problem.support)
         if cell[0] not in updated and cell[:2] not in passed_on
     ]
-
-
-def relays(network: Network, support: Mapping[str, np.ndarray]) -> list[int]:
-    """The hidden units of a recurrent network with an activation that only pass on their inputs.
-
-    No synapse and no bias reaches them, so h_t = φ(W (h_{t-1} + B x_t) + c) stays at φ(0): what W
-    multiplies is their input.  `matchprob.from_torch` makes one for each input of an ``nn.RNN``.
-    """
-    if not isinstance(network, RNN) or "W" not in support:
-        return []
-    reached = np.asarray(support["W"]).any(axis=1)
-    if network.biases:
-        reached |= np.asarray(support.get("c", np.ones((network.n, 1)))).any(axis=1)
-    return [int(unit) for unit in np.flatnonzero(~reached)]
 
 
 @dataclass(frozen=True)
