@@ -59,7 +59,8 @@ def steps():
     minimal = mp.Problem(NET, {"W": [[1, 0], [0, 0]]})
     results = [
         mp.certify(problem), mp.certify(minimal), mp.design(mp.Problem(NET, {})),
-        mp.repair(minimal), mp.identify(problem), mp.record(problem), mp.count(problem, 2), mp.inspect(problem),
+        mp.repair(minimal), mp.identify(problem), mp.record(problem), mp.count(problem, 2),
+        mp.inspect(problem),
         mp.estimate(problem, 20), mp.dimension(NET), mp.robust(problem),
         mp.capacity(TOP / "examples/data/convnet.onnx", learn=["*.bias"]),
     ]  # fmt: skip
