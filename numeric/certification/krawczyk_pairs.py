@@ -18,20 +18,21 @@ roots.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from flint import acb, ctx
 
-from numeric.certification.krawczyk import FAILED, NONREAL, REAL, Certified
 from numeric.certification.krawczyk_kernel import (
+    FAILED,
+    NONREAL,
+    REAL,
     approximate_inverse,
     contracts,
     make_krawczyk_buffers,
     newton_step,
 )
 from numeric.equations.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run_discs, size_up
-from numeric.equations.inputs import InputsForm, Reduced
 from numeric.equations.pairs import (
     IM,
     IM_LOW,
@@ -45,10 +46,13 @@ from numeric.equations.pairs import (
     run_pair_discs,
     set_size,
 )
-from numeric.equations.rational_inputs import rational_inputs
-from numeric.equations.system_forms import EquationTapes, write_inputs_equations
-from numeric.instances import Instance
 from numeric.kernels import call, njit
+
+if TYPE_CHECKING:
+    from numeric.certification.krawczyk import Certified
+    from numeric.equations.inputs import InputsForm, Reduced
+    from numeric.equations.system_forms import EquationTapes
+    from numeric.instances import Instance
 
 # Bits of the balls that enclose the parameters: more than pairs have.
 _BITS = 192
@@ -102,6 +106,10 @@ class InputsTarget:
     """
 
     def __init__(self, form: InputsForm, instance: Instance, at: Reduced) -> None:
+        # Loaded here: what a file with kernels imports at module level is in their key.
+        from numeric.equations.rational_inputs import rational_inputs
+        from numeric.equations.system_forms import write_inputs_equations
+
         self.form, self.at = form, at
         whole = form.whole
         tapes = form.chain.once("inputs equations", lambda: write_inputs_equations(whole))
@@ -133,6 +141,8 @@ class InputsTarget:
             All learnable weights.
         inputs : ndarray of complex, shape (·, eTb)
         """
+        from numeric.certification.krawczyk import Certified
+
         order, unit = self.form.whole.numbers, self.at.unit
         x = np.column_stack([weights[:, order] * unit, inputs]).astype(complex)
         kind, radii = np.full(len(x), FAILED), np.full(x.shape, np.inf)
