@@ -39,10 +39,18 @@ for name, flags in minimal.items():
 # In the linear net, one row with three weights satisfies at most Tb = 2 equations, the numbers of
 # inputs that it receives. With tanh it satisfies up to Tm = 4: each sample at each step.
 
-figure, ax = plt.subplots(figsize=(7, 1.6), layout="constrained")
-ax.imshow(np.array(list(minimal.values())), cmap="Greys", vmin=0, vmax=1.4, aspect="auto")
-ax.set_yticks(range(len(minimal)), list(minimal))
-ax.set_xlabel("allocation (dark: minimal)")
+fullest = np.array([max(allocation.row_counts("W")) for allocation in drawn])
+rows = np.arange(1, 5)
+figure, ax = plt.subplots(figsize=(6, 3), layout="constrained")
+ax.bar(rows, [sum(fullest == k) for k in rows], 0.7, color="#dddddd", label="all drawn")
+for shift, name, color in ((-0.175, "linear", "#0072B2"), (0.175, "tanh", "#D55E00")):
+    heights = [sum(np.array(minimal[name])[fullest == k]) for k in rows]
+    bars = ax.bar(rows + shift, heights, 0.35, color=color, label=f"minimal, {name}")
+    ax.bar_label(bars)
+ax.set_xticks(rows)
+ax.set_xlabel("learnable weights in the fullest row of W")
+ax.set_ylabel("allocations")
+ax.legend()
 plt.show()
 
 # %%

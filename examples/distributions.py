@@ -46,15 +46,27 @@ for shift, (law, color) in enumerate(zip(LAWS, ("#0072B2", "#E69F00", "#CC79A7")
     for place, name in enumerate(ALLOCATIONS):
         interval = found[name, law].interval()
         x = place + 0.2 * (shift - 1)
+        # The estimate is a point, so that an interval without width is seen too.
         ax.plot(
             [x, x],
             [interval.low, interval.high],
             color=color,
-            lw=6,
+            lw=4,
+            solid_capstyle="butt",
+            clip_on=False,
+        )
+        ax.plot(
+            x,
+            found[name, law].estimate,
+            "o",
+            color=color,
+            ms=8,
+            markeredgecolor="white",
+            clip_on=False,
             label=law if not place else None,
         )
 ax.set_xticks(range(len(ALLOCATIONS)), ALLOCATIONS)
-ax.set_ylim(0, 1.02)
+ax.set_ylim(0, 1)
 ax.set_ylabel("match probability")
 ax.legend(loc="lower right")
 plt.show()
