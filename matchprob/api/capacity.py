@@ -157,8 +157,7 @@ def capacity(
         if check:
             return _checked(found, learn, named, seed)
         subsets = named_subsets(found, learn)
-        ranked = isinstance(lora, int) or len(lora)
-        if ranked:
+        if not isinstance(lora, Sequence) or len(lora):
             subsets += low_rank_subsets(found, lora, on)
         elif on:
             raise InputError(

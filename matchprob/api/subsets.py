@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import difflib
 import fnmatch
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from algebra.errors import InputError, one_line, shown, whole_number
@@ -92,6 +92,11 @@ def named_subsets(found: Read, learn: Patterns | Mapping[str, Patterns]) -> list
 
     if isinstance(learn, Mapping):
         return [Subset(str(name), tuple(matching(found, own))) for name, own in learn.items()]
+    if not isinstance(learn, Iterable):
+        raise InputError(
+            f"`learn` ({shown(learn)}) must be a text of names, patterns and roles, several of "
+            "them, or a mapping that names each"
+        )
     texts = [learn] if isinstance(learn, str) else list(learn)
     return [
         Subset(text if isinstance(text, str) else ",".join(text), tuple(matching(found, text)))
@@ -103,7 +108,7 @@ def low_rank_subsets(
     found: Read, lora: int | Sequence[int], on: Patterns | Sequence[Patterns]
 ) -> list[Subset]:
     """Updates of each rank of each set of matrices."""
-    ranks = [lora] if isinstance(lora, int) else list(lora)
+    ranks = list(lora) if isinstance(lora, Sequence) and not isinstance(lora, str) else [lora]
     sets: Sequence[Patterns] = ([on] if isinstance(on, str) else on) or ["*"]
     return [
         low_rank(found, whole_number(rank, "lora", 1), patterns)

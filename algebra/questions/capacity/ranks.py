@@ -36,7 +36,7 @@ from algebra.linalg.modular import (
 )
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import unsigned
-from algebra.memory_limits import limited_memory, memory_limit
+from algebra.memory_limits import in_units, limited_memory, memory_limit
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
     Columns,
@@ -299,6 +299,12 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     every = number_of_samples(model.program, model.tokens) if model.draws_tokens else None
     most = most if every is None else min(most, every)
     samples, more = m or min(size // d + 2, most), _MORE_SAMPLES if chooses else 2
+    entries = d * min(size, d * samples) + sum(map(prod, model.program.samples.values()))
+    if m is not None and _BYTES * samples * entries > memory_limit():
+        raise Unfinished(
+            f"{m} samples take about {in_units(_BYTES * samples * entries)} of memory, more than "
+            f"the limit ({in_units(memory_limit())}): ask for fewer, or raise `memory`"
+        )
     while True:
         check_time()
         ranks, proved = _short_ranks(model, subset, samples, seed)

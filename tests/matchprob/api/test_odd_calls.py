@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.errors import Unfinished
 from tests.refusals import refuses
 from tests.samples import NET
 
@@ -75,3 +76,12 @@ def test_a_store_is_created_only_on_request(tmp_path):
     assert not (tmp_path / "typo.sqlite").exists()
     mp.Store(tmp_path / "new.sqlite", create=True).close()
     assert (tmp_path / "new.sqlite").exists()
+
+
+def test_capacity_of_odd_subsets():
+    """Numbers for names, ranks that are none, and more samples than memory holds: in one line."""
+    model = "examples/data/perceptron.onnx"
+    refuses(r"`learn` \(3\) must be a text of names", mp.capacity, model, 3)
+    refuses(r"`lora` \(1.5\) must be a whole number", mp.capacity, model, lora=1.5)
+    with pytest.raises(Unfinished, match=r"samples take about .* of memory, more than"):
+        mp.capacity(model, ["*.bias"], m=10**9)

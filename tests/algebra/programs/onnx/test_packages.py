@@ -34,10 +34,10 @@ READ = {
     "rapidocr/models/PP-OCRv6_det_small.onnx": _64,
     "rapidocr/models/PP-OCRv6_rec_small.onnx": {"x.3": 64},
     "ddddocr/common_det.onnx": {},
-    "ddddocr/common_old.onnx": {"image_width": 64},
 }
 # The refusal of others.
 REFUSED = {
+    "ddddocr/common_old.onnx": "node 0 .*the operator DynamicQuantizeLinear is not known",
     "onnxruntime/datasets/logreg_iris.onnx": "holds no graph of ONNX operators",
     "basic_pitch/saved_models/icassp_2022/nmp.onnx": r"node \d+ .*the operator Equal is not known",
     "magika/models/standard_v3_3/model.onnx": r"node \d+ .*the operator Equal is not known",
@@ -163,7 +163,9 @@ def test_labels_of_models_in_packages(name):
     path = installed(name)
     _, ours, expected = compared(path, READ[name])
     assert ours.shape == expected.shape
-    assert np.allclose(ours, expected, rtol=1e-3, atol=1e-4 * np.abs(expected).max())
+    # A sigmoid in binary32 is wrong by a unit in the last place of 1.
+    atol = 3e-7 + 1e-4 * np.abs(expected).max()
+    assert np.allclose(ours, expected, rtol=1e-3, atol=atol)
     who, exact = in_the_long_type(path, fed(path, READ[name]), expected)
     if who:
         assert np.abs(ours - exact).max() <= 1e-6 * np.abs(exact).max()
