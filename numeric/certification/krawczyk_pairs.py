@@ -119,7 +119,7 @@ class InputsTarget:
             vector = [acb(z) for z in rational_inputs(whole, instance, at).vector]
             if not all(z.imag == 0 for z in vector):
                 raise ArithmeticError("the parameters are not real")
-            parameters = enclose_in_pairs(vector)
+            parameters = self._parameters = enclose_in_pairs(vector)
         finally:
             ctx.prec = saved
         n, x, discs = len(tapes.places), make_pair_discs(tapes.slots), make_discs(tapes.slots)
@@ -132,7 +132,32 @@ class InputsTarget:
         )  # fmt: skip
         self._buffers = make_krawczyk_buffers(n)
 
-    def certify(self, weights: np.ndarray, inputs: np.ndarray) -> Certified:
+    @property
+    def parameters(self) -> np.ndarray:
+        """The parameters of `form` itself in pairs, shape (form.size, 6)."""
+        form, n = self.form, self.form.shape[0]
+        fixed = form.whole.size - len(form.learning) * n
+        rows = np.searchsorted(form.learning, form.rows)
+        places = fixed + (rows[:, None] * n + np.arange(n)).ravel()
+        return self._parameters[np.concatenate([np.arange(fixed), places])]
+
+    def certify_pairs(self, high: np.ndarray, low: np.ndarray) -> Certified:
+        """Krawczyk's test for approximate roots in the unknowns of `form`, given as pairs.
+
+        Parameters
+        ----------
+        high, low : ndarray of complex, shape (·, q)
+        """
+        form, order = self.form, self.form.whole.numbers
+        weights = form.weights_of(self.at, high)
+        lows = np.zeros((len(low), form.whole.unknowns), complex)
+        lows[:, np.searchsorted(order, form.numbers)] = low[:, : len(form.numbers)]
+        lows[:, len(order) :] = low[:, len(form.numbers) :]
+        return self.certify(weights, high[:, len(form.numbers) :], lows)
+
+    def certify(
+        self, weights: np.ndarray, inputs: np.ndarray, lows: np.ndarray | None = None
+    ) -> Certified:
         """Krawczyk's test for each approximate root.
 
         Parameters
@@ -140,16 +165,16 @@ class InputsTarget:
         weights : ndarray of complex, shape (·, r)
             All learnable weights.
         inputs : ndarray of complex, shape (·, eTb)
+        lows : ndarray of complex, shape (·, r + eTb), optional
+            Low parts of all unknowns, in the order of `InputsForm.whole`.
         """
         from numeric.certification.krawczyk import Certified
 
         order, unit = self.form.whole.numbers, self.at.unit
         x = np.column_stack([weights[:, order] * unit, inputs]).astype(complex)
         kind, radii = np.full(len(x), FAILED), np.full(x.shape, np.inf)
-        call(
-            prove_pairs, self._system, self._buffers, len(order), PAIR_UNIT, x, np.zeros_like(x),
-            kind, radii,
-        )  # fmt: skip
+        lows = np.zeros_like(x) if lows is None else lows
+        call(prove_pairs, self._system, self._buffers, len(order), PAIR_UNIT, x, lows, kind, radii)
         found = Certified(kind, weights.astype(complex), np.full(weights.shape, np.inf))
         done = kind != FAILED
         r = len(order)

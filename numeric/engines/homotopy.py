@@ -45,7 +45,8 @@ from numeric.equations.inputs import InputsForm
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
-from numeric.tracking.inputs.precise import finish_inputs_path
+from numeric.tracking.inputs.paired import StuckPath, finish_in_pairs
+from numeric.tracking.inputs.precise import finish_inputs_path, weights_of_pairs
 from numeric.tracking.monodromy import (
     GIVEN,
     INCOMPLETE,
@@ -67,6 +68,8 @@ _MOST_FINISHED = 12
 _MOST_MISSING = 0.2
 # Attempts with unchanged settings: detours and other lines.
 _CHEAP = 4
+# The attempt before which stuck paths are finished in balls: other lines are cheaper.
+_IN_BALLS = 3
 # Radius of detours, relative to the distance to the nearer end.
 _RADIUS = 0.4
 # Paths in one batch: enough to fill the lanes, few enough for memory.
@@ -190,8 +193,9 @@ class HomotopyEngine:
         attempts = self.retries if self._inputs is None else min(self.retries, _CHEAP)
         for attempt in range(attempts):
             if attempt:
-                for job in jobs:
-                    self._finish_inputs(job)
+                self._finish_in_pairs(jobs)
+            if attempt >= _IN_BALLS:
+                self._finish_in_balls(jobs)
             jobs_left = [job for job in jobs if len(job.pool) < self.root_count]
             if not jobs_left:
                 break
@@ -203,8 +207,8 @@ class HomotopyEngine:
 
         First detours on either side for paths that were lost, then all paths along other lines,
         then the suspect paths with the states as unknowns and their ends in high precision.  In
-        the free inputs, where stuck paths are finished in high precision before every attempt but
-        the first, the last two attempts are omitted.
+        the free inputs, where stuck paths are finished in pairs before every attempt but the first
+        and in balls before the fourth, the last two attempts are omitted.
         """
         careful = self.settings.careful()
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
@@ -277,7 +281,7 @@ class HomotopyEngine:
                 self._finish(job, turn, tracked, mine)
             elif self._inputs is not None and not side and not turn:
                 job.stuck = {
-                    int(roots[path]): (float(tracked.reached[path]), tracked.lifts[path])
+                    int(roots[path]): StuckPath(float(tracked.reached[path]), tracked.lifts[path])
                     for path in np.flatnonzero(mine & (tracked.status != DONE))
                 }
             elif side:
@@ -304,27 +308,65 @@ class HomotopyEngine:
             if root is not None:
                 job.take(root[None], np.array([DONE]), self.root_count, np.ones(1))
 
-    def _finish_inputs(self, job: _InstanceRun) -> None:
-        """Finish paths of missing roots in high precision, from the point where they were stuck."""
+    def _left_to_finish(self, job: _InstanceRun) -> list[int]:
+        """Stuck paths of the first attempt to finish, those that lead to missing roots first."""
         missing = self.root_count - len(job.pool)
         # If many are missing on a bad line, other attempts are cheaper.
-        if self._inputs is None or not 0 < missing <= _MOST_MISSING * self.root_count:
+        if not 0 < missing <= _MOST_MISSING * self.root_count:
+            return []
+        # First those that no detour finished, and among them those that were stuck early.
+        left = sorted(job.stuck, key=lambda path: (path in job.detoured, job.stuck[path].t))
+        return left[: 2 * missing]
+
+    def _finish_in_pairs(self, jobs: Sequence[_InstanceRun]) -> None:
+        """Finish stuck paths of all instances in pairs of doubles, each path once."""
+        form = self._inputs
+        if form is None:
             return
-        # First the paths that most likely lead to missing roots: those that no detour finished,
-        # and among them those that were stuck early.
-        left = sorted(job.stuck, key=lambda path: (path in job.detoured, job.stuck[path][0]))
-        first, last = (self._inputs.reduce(p) for p in (self.start.parameters, job.parameters))
-        for path in left[: 2 * missing]:
-            check_time()
-            if len(job.pool) >= self.root_count:
-                break
-            then = time.process_time()
-            t, x = job.stuck.pop(path)
-            root = finish_inputs_path(self._inputs, job.instance, first.vector, last, t, x)
+        chosen = [
+            (job, path)
+            for job in jobs
+            for path in self._left_to_finish(job)
+            if path not in job.tried
+        ]
+        if not chosen:
+            return
+        check_time()
+        then = time.process_time()
+        first = form.reduce(self.start.parameters).vector
+        reached, high, low = finish_in_pairs(
+            form, first, [(job.inputs_target.parameters, job.stuck[path]) for job, path in chosen]
+        )
+        shared = (time.process_time() - then) / len(chosen)
+        for k, (job, path) in enumerate(chosen):
             job.retried += 1
-            if root is not None:
-                job.take_exact(root, path)
-            job.seconds += time.process_time() - then
+            job.seconds += shared
+            job.tried.add(path)
+            if reached[k] == 1.0:
+                if job.take_pairs(high[k], low[k], path):
+                    del job.stuck[path]
+            elif reached[k] > job.stuck[path].t and np.isfinite(high[k]).all():
+                job.stuck[path] = StuckPath(float(reached[k]), high[k], True)
+
+    def _finish_in_balls(self, jobs: Sequence[_InstanceRun]) -> None:
+        """Finish stuck paths one by one in balls, from the points where they were stuck."""
+        form = self._inputs
+        if form is None:
+            return
+        first = form.reduce(self.start.parameters).vector
+        for job in jobs:
+            for path in self._left_to_finish(job):
+                check_time()
+                if len(job.pool) >= self.root_count:
+                    break
+                then = time.process_time()
+                root = finish_inputs_path(
+                    form, job.instance, first, job.inputs_target.at, *job.stuck.pop(path)
+                )
+                job.retried += 1
+                if root is not None:
+                    job.take_exact(root, path)
+                job.seconds += time.process_time() - then
 
     def _result(self, job: _InstanceRun) -> InstanceCount:
         pool = job.pool
@@ -382,9 +424,10 @@ class _InstanceRun:
         # Of the first attempt's paths: which may be wrong, and at which t in (0, 1) they were lost.
         self.suspect: np.ndarray = np.zeros(0, bool)
         self.lost: np.ndarray = np.zeros(0)
-        # Of the first attempt's stuck paths, by their roots of the start system: t, and the
-        # unknowns there.
-        self.stuck: dict[int, tuple[float, np.ndarray]] = {}
+        # The first attempt's stuck paths, by their roots of the start system.
+        self.stuck: dict[int, StuckPath] = {}
+        # Those that were followed in pairs of doubles.
+        self.tried: set[int] = set()
         # Those among them that a detour finished.
         self.detoured: set[int] = set()
 
@@ -437,12 +480,25 @@ class _InstanceRun:
                 suspect |= owners == owners[path]
             self.suspect = suspect
 
-    def take_exact(self, root: list[acb], path: int) -> None:
+    def take_pairs(self, high: np.ndarray, low: np.ndarray, path: int) -> bool:
+        """Certify the endpoint of a path, given as pairs in the free inputs; whether it is."""
+        assert self.form is not None
+        found = self.inputs_target.certify_pairs(high[None], low[None])
+        if found.kind[0] == FAILED:
+            at = self.inputs_target.at
+            weights = weights_of_pairs(self.form, self.instance, at, high, low)
+            return weights is not None and self.take_exact(weights, path)
+        self.pool.add(found)
+        self.suspect[path] = False
+        return True
+
+    def take_exact(self, root: list[acb], path: int) -> bool:
         """Certify the endpoint, given in balls, of the path from a root of the start system."""
         found = certify_exact(self.system, self.instance, [root])
         if found.kind[0] != FAILED:
             self.pool.add(found)
             self.suspect[path] = False
+        return bool(found.kind[0] != FAILED)
 
 
 def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int) -> MonodromyGroup:

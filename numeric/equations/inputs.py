@@ -204,7 +204,7 @@ class InputsForm:
         u = x[:, len(self.numbers) :].reshape(-1, T, e, b)
         alpha = at.vector[: (T + 1) * n * b].reshape(T + 1, n, b)
         beta = at.vector[alpha.size : alpha.size + T * n * e].reshape(T, n, e)
-        F = np.repeat(alpha[None], len(x), axis=0)
+        F = np.repeat(alpha[None].astype(np.result_type(alpha, x)), len(x), axis=0)
         for k in range(1, T + 1):
             for j in range(k):
                 F[:, k] += beta[k - 1 - j] @ u[:, j]

@@ -80,6 +80,14 @@ def _measure(ws, o, out):
 
 
 @njit(**OPTIONS)
+def _keep_points(ws, o, chosen):
+    """Copy the points `new` to `x` in the lanes where `chosen` is 1."""
+    keep(ws, chosen, o.x, o.new, o.size)
+    if o.keeps_pairs:
+        keep(ws, chosen, o.x + o.low, o.new + o.low, o.size)
+
+
+@njit(**OPTIONS)
 def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     """Track paths along straight lines of parameters.
 
@@ -108,8 +116,9 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     while ended < paths:
         waiting = load(lanes, waiting, paths)
         if fill(ws, lanes, lines, o.base, o.slope, o.x) and o.load.shape[1] > 0:
+            _set_units(ws, o, work.sizes)
             run_tape(ws, o.load, _POINT, lanes.t, pivots, pattern, o.scratch, o.low)
-            keep(ws, lanes.fresh, o.x, o.new, o.size)
+            _keep_points(ws, o, lanes.fresh)
         lanes.fresh[:] = 0
         run_tape(ws, o.point, _POINT, lanes.t, pivots, pattern, o.scratch, o.low)
         _set_units(ws, o, work.sizes)
@@ -126,7 +135,7 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
         run_tape(ws, o.again, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.second)
         ended += accept_steps(lanes, o.order, options, outcome)
-        keep(ws, lanes.accepted, o.x, o.new, o.size)
+        _keep_points(ws, o, lanes.accepted)
         write_finished(ws, lanes, o.x, roots)
         write_finished(ws, lanes, o.x + o.lift, lifts)
         release(lanes)

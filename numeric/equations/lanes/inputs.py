@@ -103,39 +103,45 @@ class InputsWriter:
         if scale is not None:
             tape.scale(to, scale, len(self.equations))
 
-    def matrix(self, tape: Tape, s: int, gain: int, to: int) -> None:
-        """The Jacobian of ``W_i F_{k-1} - F_{k,i}`` with states at slot s, written to slot to."""
+    def matrix(self, tape: Tape, s: int, gain: int, to: int, *, low: int = 0) -> None:
+        """The Jacobian of ``W_i F_{k-1} - F_{k,i}`` with states at slot s, written to slot to.
+
+        With `low` all numbers are pairs, their low parts so many slots later.
+        """
         n, T, b, e = self.form.shape
         q, weights = self.form.unknowns, len(self.cells)
         row_of = {place: at for at, place in enumerate(self.equations)}
-        tape.clear(to, q * q)
-        for v, (i, j) in enumerate(self.cells):
-            for k in range(T):
-                for x in range(b):
-                    tape.copy(to + row_of[i, k, x] * q + v, s + (k * n + j) * b + x)
-        tape.clear(gain, len(self.rows) * T * e)
-        for place, i in enumerate(self.rows):
+        dots = tape.pair_dots if low else tape.dots
+        for part in (0, low) if low else (0,):
+            tape.clear(to + part, q * q)
+            for v, (i, j) in enumerate(self.cells):
+                for k in range(T):
+                    for x in range(b):
+                        at = s + (k * n + j) * b + x
+                        tape.copy(to + part + row_of[i, k, x] * q + v, at + part)
+            tape.clear(gain + part, len(self.rows) * T * e)
+            for place, i in enumerate(self.rows):
+                for lag in range(T):
+                    at = self.now + self.beta + (lag * n + i) * e
+                    tape.subtract(gain + part + (place * T + lag) * e, at + part, e)
+        for place in range(len(self.rows)):
             for g in range(e):
                 at = gain + place * T * e + g
-                tape.dots(
+                dots(
                     at + e, e, self.now + self.fixed + place * n, 1, self.now + self.beta + g,
                     n * e, e, n, T - 1,
                 )  # fmt: skip
-            for lag in range(T):
-                tape.subtract(
-                    gain + (place * T + lag) * e, self.now + self.beta + (lag * n + i) * e, e
+        for part in (0, low) if low else (0,):
+            for place, k, x in np.ndindex(len(self.rows), T, b):
+                row = to + part + row_of[place, k, x] * q + weights
+                tape.each(
+                    tape.copy,
+                    (
+                        (row + (m * e + g) * b + x, gain + part + (place * T + k - m) * e + g)
+                        for m in range(k + 1)
+                        for g in range(e)
+                    ),
                 )
-            for k in range(T):
-                for x in range(b):
-                    row = to + row_of[place, k, x] * q + weights
-                    tape.each(
-                        tape.copy,
-                        (
-                            (row + (m * e + g) * b + x, gain + (place * T + k - m) * e + g)
-                            for m in range(k + 1)
-                            for g in range(e)
-                        ),
-                    )
 
 
 def _equations(form: InputsForm) -> list[tuple[int, int, int]]:

@@ -225,6 +225,8 @@ class LaneSystem(NamedTuple):
         Affine tape: Taylor coefficients of order j ≥ 2.
     newton, again : ndarray
         Tapes: a Newton step at `new`, with a new factorization and with the present one.
+    keeps_pairs : bool
+        Whether accepted points at `x` are pairs too.
     """
 
     parameters: int
@@ -251,6 +253,7 @@ class LaneSystem(NamedTuple):
     orders: np.ndarray
     newton: np.ndarray
     again: np.ndarray
+    keeps_pairs: bool = False
 
 
 def runs(values: Sequence[int], more: Sequence[int]) -> list[tuple[int, int, int, int]]:

@@ -19,6 +19,8 @@ from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow_precise
 
 # A path with larger unknowns diverges: the instance is special.
 _FAR = 1e60
+# Bits in which the weights follow from unknowns given as pairs.
+_BITS = 256
 
 
 def finish_inputs_path(
@@ -28,6 +30,7 @@ def finish_inputs_path(
     second: Reduced,
     t: float,
     x: np.ndarray,
+    is_exact: bool = False,
 ) -> list[acb] | None:
     """Track a root from t to 1 on the line between two instances, then to the exact instance.
 
@@ -43,6 +46,8 @@ def finish_inputs_path(
         The last t of the path, in [0, 1).
     x : ndarray of complex, shape (q,)
         Approximate unknowns there.
+    is_exact : bool, optional
+        Whether the point is on the line to the exact instance, not to its reduction in doubles.
 
     Returns
     -------
@@ -51,20 +56,37 @@ def finish_inputs_path(
         path is lost again.
     """
     system = form.chain.once("precise inputs", lambda: PreciseSystem.of(make_inputs(form, ORDER)))
-    corners = (
+    corners = [
         lambda: exact(first),
         lambda: exact(second.vector),
         lambda: _middles(form, instance, second).vector.tolist(),
-    )
+    ]
+    if is_exact:
+        del corners[1]
     saved = ctx.prec
     try:
         end = follow_precisely(system, corners, t, exact(x), _FAR)
-        if end is None:
-            return None
-        weights = form.weights_of(_middles(form, instance, second), np.array([end]), _solve)
-        return [w.mid() for w in weights[0]] if all(w == w for w in weights[0]) else None
+        return None if end is None else _weights(form, instance, second, end)
     finally:
         ctx.prec = saved
+
+
+def weights_of_pairs(
+    form: InputsForm, instance: Instance, at: Reduced, high: np.ndarray, low: np.ndarray
+) -> list[acb] | None:
+    """All learnable weights for unknowns (q,) given as pairs; None if they are not determined."""
+    saved = ctx.prec
+    try:
+        ctx.prec = _BITS
+        end = [a + b for a, b in zip(exact(high), exact(low), strict=True)]
+        return _weights(form, instance, at, end)
+    finally:
+        ctx.prec = saved
+
+
+def _weights(form: InputsForm, instance: Instance, at: Reduced, end: list[acb]) -> list[acb] | None:
+    weights = form.weights_of(_middles(form, instance, at), np.array([end]), _solve)
+    return [w.mid() for w in weights[0]] if all(w == w for w in weights[0]) else None
 
 
 def _middles(form: InputsForm, instance: Instance, at: Reduced) -> Reduced:

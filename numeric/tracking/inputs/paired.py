@@ -1,0 +1,102 @@
+"""The end of paths in the free inputs, in pairs of doubles, at the rational instance itself.
+
+A line ends at an instance in doubles, whose rounding alone moves a root of condition 10^12 by
+10^-4 of its size.  These lines end at the instance rounded to pairs, and all coordinates, series
+and residuals on them are pairs (`numeric.equations.lanes.paired_inputs`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from numeric.equations.inputs import InputsForm
+from numeric.equations.lanes.paired_inputs import make_paired_inputs
+from numeric.equations.pairs import IM, IM_LOW, RE, RE_LOW, add_pairs, multiply_pairs
+from numeric.kernels import call, njit
+from numeric.tracking.kernel import track_system
+from numeric.tracking.settings import TrackerSettings
+from numeric.tracking.steps import DONE, Lines, PathOutcomes
+
+# Predictions must be right to more digits than in doubles.
+SETTINGS = TrackerSettings(
+    order=18, tolerance=1e-10, accuracy=1e-6, shortest=1e-7, most_steps=120, most_rejected=30
+)
+
+
+class StuckPath(NamedTuple):
+    """The last point of a path.
+
+    Attributes
+    ----------
+    t : float
+        In [0, 1).
+    x : ndarray of complex, shape (q,)
+        Approximate unknowns there.
+    is_exact : bool
+        Whether the point is on the line to the exact instance, not to its reduction in doubles.
+    """
+
+    t: float
+    x: np.ndarray
+    is_exact: bool = False
+
+
+def finish_in_pairs(
+    form: InputsForm, first: np.ndarray, paths: Sequence[tuple[np.ndarray, StuckPath]]
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Follow paths to their ends.
+
+    Parameters
+    ----------
+    form : InputsForm
+    first : ndarray of complex, shape (form.size,)
+        Parameters at t = 0.
+    paths : sequence of (ndarray of float, StuckPath)
+        Parameters at t = 1, in pairs (`numeric.equations.pairs`), shape (form.size, 6); the path.
+
+    Returns
+    -------
+    reached : ndarray of float, shape (paths,)
+        The last t of each path, 1 for those that arrived.
+    high, low : ndarray of complex, shape (paths, q)
+        The points there, as pairs.
+    """
+    count, size = len(paths), form.size
+    ways = np.zeros((count, 4 * size), complex)
+    for way, (second, path) in zip(ways, paths, strict=True):
+        call(_line, np.ascontiguousarray(first, complex), second, path.t, way)
+    system = form.chain.once("paired inputs", lambda: make_paired_inputs(form, SETTINGS.order))
+    steps = np.zeros((3, count), np.int64)
+    outcome = PathOutcomes(*steps, *np.zeros((2, count)))
+    high, low = np.zeros((2, count, form.unknowns), complex)
+    starts = np.ascontiguousarray([path.x for _, path in paths], complex)
+    lines = Lines(
+        np.zeros((1, 4 * size), complex), ways, np.zeros(count, np.int64), np.arange(count), starts
+    )
+    track_system(system, SETTINGS, lines, high, low, outcome)
+    begun = np.array([path.t for _, path in paths])
+    reached = begun + np.minimum(outcome.reached, 1 - 1e-9) * (1 - begun)
+    return np.where(outcome.status == DONE, 1.0, reached), high, low
+
+
+@njit(nogil=True)
+def _line(first, second, t, out):
+    """Start and direction, as pairs, of the line from its point at t to its end.
+
+    `out` has the high and the low parts of the start, then of the direction.
+    """
+    size = len(first)
+    left, left_low = add_pairs(1.0, 0.0, -t, 0.0)
+    for i in range(size):
+        for part in range(2):
+            at = first[i].imag if part else first[i].real
+            end, end_low = second[i, IM if part else RE], second[i, IM_LOW if part else RE_LOW]
+            way, way_low = add_pairs(end, end_low, -at, 0.0)
+            step, step_low = multiply_pairs(way, way_low, t, 0.0)
+            start, start_low = add_pairs(at, 0.0, step, step_low)
+            rest, rest_low = multiply_pairs(way, way_low, left, left_low)
+            for k, value in enumerate((start, start_low, rest, rest_low)):
+                out[k * size + i] += complex(0.0, value) if part else complex(value, 0.0)
