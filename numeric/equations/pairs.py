@@ -198,3 +198,23 @@ def run_pair_discs(x, table, unit):
         else:
             return False
     return True
+
+
+@njit(**OPTIONS)
+def line_in_pairs(first, second, t, out):
+    """Start and direction, as pairs, of the line from its point at t to its end.
+
+    `out` has the high and the low parts of the start, then of the direction.
+    """
+    size = len(first)
+    left, left_low = add_pairs(1.0, 0.0, -t, 0.0)
+    for i in range(size):
+        for part in range(2):
+            at = first[i].imag if part else first[i].real
+            end, end_low = second[i, IM if part else RE], second[i, IM_LOW if part else RE_LOW]
+            way, way_low = add_pairs(end, end_low, -at, 0.0)
+            step, step_low = multiply_pairs(way, way_low, t, 0.0)
+            start, start_low = add_pairs(at, 0.0, step, step_low)
+            rest, rest_low = multiply_pairs(way, way_low, left, left_low)
+            for k, value in enumerate((start, start_low, rest, rest_low)):
+                out[k * size + i] += complex(0.0, value) if part else complex(value, 0.0)

@@ -14,8 +14,8 @@ import numpy as np
 
 from numeric.equations.inputs import InputsForm
 from numeric.equations.lanes.paired_inputs import make_paired_inputs
-from numeric.equations.pairs import IM, IM_LOW, RE, RE_LOW, add_pairs, multiply_pairs
-from numeric.kernels import call, njit
+from numeric.equations.pairs import line_in_pairs
+from numeric.kernels import call
 from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import DONE, Lines, PathOutcomes
@@ -67,7 +67,7 @@ def finish_in_pairs(
     count, size = len(paths), form.size
     ways = np.zeros((count, 4 * size), complex)
     for way, (second, path) in zip(ways, paths, strict=True):
-        call(_line, np.ascontiguousarray(first, complex), second, path.t, way)
+        call(line_in_pairs, np.ascontiguousarray(first, complex), second, path.t, way)
     system = form.chain.once("paired inputs", lambda: make_paired_inputs(form, SETTINGS.order))
     steps = np.zeros((3, count), np.int64)
     outcome = PathOutcomes(*steps, *np.zeros((2, count)))
@@ -80,23 +80,3 @@ def finish_in_pairs(
     begun = np.array([path.t for _, path in paths])
     reached = begun + np.minimum(outcome.reached, 1 - 1e-9) * (1 - begun)
     return np.where(outcome.status == DONE, 1.0, reached), high, low
-
-
-@njit(nogil=True)
-def _line(first, second, t, out):
-    """Start and direction, as pairs, of the line from its point at t to its end.
-
-    `out` has the high and the low parts of the start, then of the direction.
-    """
-    size = len(first)
-    left, left_low = add_pairs(1.0, 0.0, -t, 0.0)
-    for i in range(size):
-        for part in range(2):
-            at = first[i].imag if part else first[i].real
-            end, end_low = second[i, IM if part else RE], second[i, IM_LOW if part else RE_LOW]
-            way, way_low = add_pairs(end, end_low, -at, 0.0)
-            step, step_low = multiply_pairs(way, way_low, t, 0.0)
-            start, start_low = add_pairs(at, 0.0, step, step_low)
-            rest, rest_low = multiply_pairs(way, way_low, left, left_low)
-            for k, value in enumerate((start, start_low, rest, rest_low)):
-                out[k * size + i] += complex(0.0, value) if part else complex(value, 0.0)
