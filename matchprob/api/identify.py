@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.certificates.maker import file_text
-from algebra.errors import ErrorsAt, InputError, whole_number
-from algebra.time_limits import limited, positive_seconds
+from algebra.errors import ErrorsAt, InputError, Unfinished, whole_number
+from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.question import as_generic, network_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import LineArgument, LineOption, ResultFile, verb
@@ -202,6 +202,7 @@ def _by_program(
     expected, most = None, parameters
     tries: list[tuple[tuple[int, int, bool], Piece]] = []
     failure: NoPattern | None = None
+    is_cut = False
     for number, piece in enumerate(pieces):
         if not number:
             free = scales(piece.model.program, names, support=piece.model.support)
@@ -214,6 +215,11 @@ def _by_program(
         except NoPattern as error:
             failure = error
             continue
+        except (OutOfTime, Unfinished):
+            if not tries:
+                raise
+            is_cut = True
+            break
         tries.append((found, piece))
         if found[0] == most:
             break
@@ -225,7 +231,9 @@ def _by_program(
     chooses = "choose" in best.model.functions
     # Ranks that are upper bounds are no lower bounds of the dimension.
     is_bound = not exactness.is_exact
-    stopped = not is_whole and rank < most and best.samples is None and not is_bound
+    # On a pattern ranks are lower bounds in any case, and grow as long as rare units switch.
+    grows = not is_whole and not chooses and best.samples is None and not is_bound
+    stopped = is_cut or (grows and rank < most)
     if not chooses and best.at == "generic":
         known_by = f"found with ranks that are {exactness.words}"
     else:

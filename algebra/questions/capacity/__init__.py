@@ -2,6 +2,7 @@
 
 pieces   The largest ranks and capacities over several activation patterns
 ranks    Ranks of 1, 2, … samples, capacities
+bounds   Upper bounds for each number of samples; affine last layers
 reasons  Groups of redundant parameters, with reasons that are checked
 effects  Parameters that change no label, and the result of a check
 result   `Subset`, of which parameters learn, and the result with its document

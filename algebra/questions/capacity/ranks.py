@@ -52,6 +52,12 @@ from algebra.programs.program import Program, matrix_shape
 from algebra.programs.residues import NoResidues
 from algebra.programs.scales import scales
 from algebra.programs.tokens import number_of_samples
+from algebra.questions.capacity.bounds import (
+    LastLayer,
+    largest_ranks,
+    last_layer,
+    samples_of_all,
+)
 from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
 from algebra.questions.capacity.result import (
     LARGEST_ERROR,
@@ -65,8 +71,12 @@ from algebra.time_limits import OutOfTime, check_time, phase, unlimited
 MOST_WORK = 1_500_000_000_000
 # Bytes of an entry of the Jacobian, with copies.
 _BYTES = 24
-# Samples for each one that would do if they were exchangeable, on activation patterns.
-_MORE_SAMPLES = 4
+# Samples for each one that would do if they were exchangeable, on activation patterns: after the
+# first round, and at most.  Some units switch so seldom that ranks grow for ever longer.
+_MORE_SAMPLES, _MOST_MORE = 4, 16
+# Multiplications above which a rank that is a lower bound in any case, on an activation pattern, is
+# not computed modulo a long prime as well.
+_MOST_LONG = 5_000_000_000
 # Entries of all values of all samples above which ranks on an activation pattern, which are lower
 # bounds in any case, are those of one round of samples modulo a short prime.
 MOST_VALUES = 1_000_000_000
@@ -157,10 +167,12 @@ def _row(
         met = _met(growth, whole)
     size = subset.learnable(model.program)
     rank = growth.ranks[-1]
+    # On a pattern a unit may switch that did not switch for any sample so far.
+    is_whole = growth.is_whole and ("choose" not in model.functions or rank == size)
     reasons = reasons_of(model, subset, growth.samples, rank, growth.is_whole, seed)
     row = SubsetCapacity(
         subset.name, size, rank, growth.full, met, size // model.outputs, growth.samples,
-        growth.is_whole, tuple(growth.ranks), reasons, growth.error,
+        is_whole, tuple(growth.ranks), reasons, growth.error,
         of_samples=_of_samples(model, growth),
         bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
     )  # fmt: skip
@@ -190,6 +202,12 @@ def _exceeded(
     d, full = model.outputs, growth.full
     if full == growth.samples or (full and growth.ranks[full - 1] < d * full):
         return False
+    layer = last_layer(model.program)
+    if layer is not None and layer.weight in teacher and layer.weight not in subset.names:
+        last = Subset("last", (layer.weight,))
+        ranks, _ = _short_ranks(model, last, full + 1, seed, "capacity/last")
+        if ranks[full] > growth.ranks[full]:
+            return True
     shapes, wanted = model.program.weights, 2 * (d * (full + 1) - growth.ranks[full]) + 64
     more: list[str] = []
     for name in _from_the_end(model.program):
@@ -298,7 +316,10 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     chooses = "choose" in model.functions or model.draws_tokens
     every = number_of_samples(model.program, model.tokens) if model.draws_tokens else None
     most = most if every is None else min(most, every)
-    samples, more = m or min(size // d + 2, most), _MORE_SAMPLES if chooses else 2
+    if "choose" in model.functions:
+        most = min(most, max(2, _MOST_MORE * (size // d + 2)))
+    first = max(size // d + 1, samples_of_all(model.program, subset)) + 1
+    samples, more = m or min(first, most), _MORE_SAMPLES if chooses else 2
     entries = d * min(size, d * samples) + sum(map(prod, model.program.samples.values()))
     if m is not None and _BYTES * samples * entries > memory_limit():
         raise Unfinished(
@@ -313,13 +334,23 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         last = 1 + (samples // 2 if chooses else 0)
         costly = is_costly(model, samples)
         ends = m is not None or samples >= most or costly
-        error: Fraction | None = None if costly and not proved else Fraction(0)
-        if not proved and not costly and (ends or samples == every or _stands(ranks, size, last)):
+        rows = d * samples
+        bounds = "choose" in model.functions and (
+            costly or rows * size * min(rows, size) > _MOST_LONG
+        )
+        error: Fraction | None = None if bounds and not proved else Fraction(0)
+        if not proved and not bounds and (ends or samples == every or _stands(ranks, size, last)):
             ranks, error = _long_ranks(model, subset, samples, seed)
-        is_whole = samples == every or (
-            _stands(ranks, size, last)
-            and not (costly and ranks[-1] < size)
-            and (ranks[-1] == size or samples > size // d + 2 or more == 2)
+        # A bound that holds for all samples may be met.
+        is_met = proved and ranks[-1] < d * samples
+        is_whole = (
+            is_met
+            or samples == every
+            or (
+                _stands(ranks, size, last)
+                and not (costly and ranks[-1] < size)
+                and (ranks[-1] == size or samples > size // d + 2 or more == 2)
+            )
         )
         if ends or is_whole:
             # If samples are not exchangeable these are independent of each other.
@@ -361,10 +392,11 @@ def _short_ranks(
             ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}", some=True)
         except NoResidues:
             continue
-        if ranks == [min(size, d * (k + 1)) for k in range(m)]:
+        program = model.program
+        if ranks == largest_ranks(program, subset, m, size):
             return ranks, True
         least = size if ranks[-1] == d * m else largest_rank(model, subset)
-        return ranks, ranks == [min(least, d * (k + 1)) for k in range(m)]
+        return ranks, ranks == largest_ranks(program, subset, m, least)
     return [0] * m, False
 
 
@@ -387,12 +419,35 @@ def _ranks_at(
 ) -> list[int]:
     """Ranks at a point; of a part of the columns if `some` and there are many more than rows."""
     columns, rng = Columns(model, point, m, subset.names), random.Random(stream)
+    layer = last_layer(model.program)
+    if (
+        layer is not None
+        and layer.weight in subset.weights
+        and not model.support
+        and (set(subset.names) <= {layer.weight, layer.bias})
+    ):
+        return _last_layer_ranks(model, columns, layer, layer.bias in subset.weights)
     rows = model.outputs * m
     if some and not subset.low_rank and subset.learnable(model.program) > 2 * rows + 64:
         J = columns.of(_some_cells(model, subset.weights, rows + rows // 4 + 32, rng))
     else:
         J = _subset_columns(columns, subset, rng)
     return _growth(independent_rows(J, point.p), m, model.outputs)
+
+
+def _last_layer_ranks(
+    model: Model, columns: Columns, layer: LastLayer, has_bias: bool
+) -> list[int]:
+    """Ranks of 1, 2, … samples by an affine last layer: those of its features, times d."""
+    d, m, shape = model.outputs, columns.m, model.program.weights[layer.weight]
+    places = np.unravel_index(layer.row, shape)
+    J = columns.of([(layer.weight, *map(int, at)) for at in zip(*places, strict=True)])
+    rows = J.reshape(m, d, -1)
+    label = int(rows.any(axis=(0, 2)).argmax())
+    features = rows[:, label]
+    if has_bias:
+        features = np.concatenate([features, np.ones((m, 1), features.dtype)], axis=1)
+    return [d * rank for rank in _growth(independent_rows(features, columns.p), m, 1)]
 
 
 def _gauge(subset: Subset) -> int:
@@ -437,8 +492,8 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
     If square roots exist at the point it lies on a variety, for which the bound is not proved.
     Ranks with free roots are upper bounds for which it is; so the bound holds if these are equal.
     """
-    d, size = model.outputs, subset.learnable(model.program) - _gauge(subset)
-    most = [min(size, d * (k + 1)) for k in range(len(ranks))]
+    size = subset.learnable(model.program) - _gauge(subset)
+    most = largest_ranks(model.program, subset, len(ranks), size)
     short = [bound for found, bound in zip(ranks, most, strict=True) if found < bound]
     if not short:
         return Fraction(0)

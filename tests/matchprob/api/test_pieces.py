@@ -1,5 +1,6 @@
 """Ranks at a model's own weights and given samples, against singular values in doubles."""
 
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +13,7 @@ from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder
 from matchprob.api.pieces import given_samples
 from tests.doubles import jacobian
-from tests.onnx_models import Net
+from tests.onnx_models import Net, onnx
 from tests.refusals import refuses
 
 KINDS = ("relu", "leaky", "abs", "clip", "prelu", "max", "tanh", "linear")
@@ -167,6 +168,26 @@ def test_the_dimension_of_a_relu_net():
     assert (found.dimension, found.expected, found.defect) == (61, 61, 0)
     given = mp.dimension(MODELS / "relu_small.onnx", data=np.eye(3))
     assert given.patterns[0] <= 3
+
+
+def test_a_dimension_that_rare_units_do_not_delay(tmp_path):
+    """8-12-12-1: 277 parameters less 24 scales, in few samples, on one of the patterns."""
+    net = Net()
+    value = net.input("x", 8)
+    for k, (q, n) in enumerate(pairwise((8, 12, 12))):
+        value = net("Relu", net.linear(f"l{k}", value, q, n))
+    onnx.save(net.model(net.linear("last", value, 12, 1)), str(tmp_path / "net.onnx"))
+    found = mp.dimension(tmp_path / "net.onnx", timeout=60)
+    assert (found.dimension, found.expected) == (253, 253)
+    assert found.patterns[-1] == 253
+
+
+@pytest.mark.long
+def test_the_dimension_of_a_relu_net_of_2433_parameters():
+    """At most 2433 − 96; at the file's weights, of He's scale, at least 2257 for 9,740 samples."""
+    found = mp.dimension(MODELS / "relu_2433.onnx")
+    assert (found.dimension, found.expected) == (2337, 2337)
+    assert 2257 <= found.patterns[0] <= 2337
 
 
 def test_biases_of_a_convolutional_net():
