@@ -8,4 +8,5 @@ modular       Vectorized linear algebra modulo a prime p < 2^61, on int64 arrays
 rational      Rational matrices: from rows and to texts, echelon form, kernel, linear equations
 rational_lp   Linear programs over the rationals, decided exactly: a small simplex method
 short_primes  Residues modulo primes of 23 bits, whose products are one product of doubles
+sparse        Matrices of residues with few entries that are not 0
 """

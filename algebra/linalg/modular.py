@@ -183,20 +183,27 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
     if p < 1 << BITS and not few:
         return product(a, b, p)
     if not small:
-        if _is_sparse(a):
+        if is_sparse(a):
             return _sparse_matmul(a, b, p)
-        if a.ndim == 2 and _is_sparse(b):
+        if a.ndim == 2 and is_sparse(b):
             return _sparse_matmul(b.T, a.T, p).T
-        return _long_matmul(_limbs(a, p), b, p)
-    if few:
+    if small and few:
         high, low = a >> 16, a & 0xFFFF
         return (((np.matmul(high, b) % p) << 16) + np.matmul(low, b)) % p
-    a0, a1 = _limbs(a, p)
-    b0, b1 = _limbs(b, p)
-    low, high = a0 @ b0, a1 @ b1
-    a0 += a1
+    return limb_product(with_sums(limbs(a, p)), b, p)
+
+
+def limb_product(a: Sequence[Any], b: Residues, p: int) -> Residues:
+    """A product by products of matrices of limbs (Karatsuba), combined by Horner's scheme.
+
+    Of the first factor `with_sums` is given, as arrays or sparse arrays.
+    """
+    if len(a) > 3:
+        return _long_matmul(a, b, p)
+    b0, b1 = limbs(b, p)
+    low, high = a[0] @ b0, a[1] @ b1
     b0 += b1
-    mixed = a0 @ b0
+    mixed = a[2] @ b0
     mixed -= low
     mixed -= high
     total = high.astype(np.int64) % p
@@ -204,7 +211,17 @@ def matmul(a: Residues, b: Residues, p: int) -> Residues:
         total <<= 16
         total += part.astype(np.int64)
         total %= p
-    return total
+    return total  # type: ignore[no-any-return]
+
+
+def with_sums(a: Sequence[np.ndarray]) -> list[np.ndarray]:
+    """Limbs, and the sums of pairs of them."""
+    return [*a, *(a[i] + a[k] for k in range(len(a)) for i in range(k))]
+
+
+def inner_limit(p: int) -> int:
+    """Number of products of limbs whose sums doubles hold."""
+    return _INNER[p <= SMALL]
 
 
 def _parts_of_product(a: Residues, b: Residues) -> tuple[int, int] | None:
@@ -238,7 +255,7 @@ def _matmul_in_parts(a: Residues, b: Residues, p: int, axis: int, step: int) -> 
     return out
 
 
-def _limbs(a: Residues, p: int) -> list[np.ndarray]:
+def limbs(a: Residues, p: int) -> list[np.ndarray]:
     """Integers of few bits, the lowest first, whose sum in that base is congruent to a."""
     bits, count = _LIMBS[p <= SMALL]
     rest, half = np.where(a > p >> 1, a - p, a), 1 << (bits - 1)
@@ -250,7 +267,7 @@ def _limbs(a: Residues, p: int) -> list[np.ndarray]:
     return [*found, rest.astype(_INTEGERS)]
 
 
-def _is_sparse(a: Residues) -> bool:
+def is_sparse(a: Residues) -> bool:
     """Whether an array is one large matrix with few entries that are not zero."""
     return a.ndim == 2 and a.size >= _MANY and int(np.count_nonzero(a)) * _SPARSE <= a.size
 
@@ -261,24 +278,22 @@ def _sparse_matmul(a: Residues, b: Residues, p: int) -> Residues:
 
     whole, out = csr_array(a), np.empty((len(a), b.shape[1]), np.int64)
     place = whole.indices, whole.indptr
-    parts = [csr_array((limb, *place), shape=a.shape) for limb in _limbs(whole.data, p)]
+    tables = with_sums(limbs(whole.data, p))
+    parts = [csr_array((table, *place), shape=a.shape) for table in tables]
     for start in range(0, b.shape[1], _COLUMNS):
         columns = slice(start, start + _COLUMNS)
         out[:, columns] = _long_matmul(parts, np.ascontiguousarray(b[:, columns]), p)
     return out
 
 
-def _long_matmul(limbs: Sequence[Any], b: Residues, p: int) -> Residues:
-    """A product by six products of matrices of limbs (Karatsuba), combined by Horner's scheme.
-
-    Of the first factor the limbs are given, as arrays or sparse arrays.
-    """
-    a0, a1, a2 = limbs
-    b0, b1, b2 = _limbs(b, p)
+def _long_matmul(a: Sequence[Any], b: Residues, p: int) -> Residues:
+    """`limb_product` of three limbs: six products."""
+    a0, a1, a2, first_two, outer, last_two = a
+    b0, b1, b2 = limbs(b, p)
     low, middle, high = a0 @ b0, a1 @ b1, a2 @ b2
-    first = (a0 + a1) @ (b0 + b1) - low - middle
-    second = (a0 + a2) @ (b0 + b2) - low - high + middle
-    third = (a1 + a2) @ (b1 + b2) - middle - high
+    first = first_two @ (b0 + b1) - low - middle
+    second = outer @ (b0 + b2) - low - high + middle
+    third = last_two @ (b1 + b2) - middle - high
     total = high.astype(np.int64)
     for part in (third, second, first, low):
         total = _shifted(total, 21, p) + part.astype(np.int64)

@@ -41,6 +41,11 @@ def signed(values: np.ndarray, p: int, dtype: Any = STORED) -> np.ndarray:
     return out
 
 
+def as_doubles(values: np.ndarray, p: int) -> np.ndarray:
+    """Residues 0, …, p − 1 with their sign, in 64 bits."""
+    return signed(values, p, np.float64)
+
+
 def unsigned(values: np.ndarray, p: int) -> np.ndarray:
     """Residues 0, …, p − 1 as integers, also from signed ones."""
     return values.astype(np.int64) % p if values.dtype == STORED else values
@@ -60,7 +65,7 @@ def reduced(values: np.ndarray, p: int) -> np.ndarray:
 
 def product(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
     """Product of (stacks of) matrices of residues 0, …, p − 1."""
-    left, right = (signed(part, p, np.float64) for part in (a, b))
+    left, right = (as_doubles(part, p) for part in (a, b))
     total = reduced(left[..., :WIDTH] @ right[..., :WIDTH, :], p)
     for start in range(WIDTH, a.shape[-1], WIDTH):
         part = slice(start, start + WIDTH)

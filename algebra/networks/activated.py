@@ -22,6 +22,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.linalg.sparse import as_block
 from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
 from algebra.networks.base import (
     LABELS,
@@ -364,13 +365,18 @@ class ActivatedNetwork(Network):
         """Values at a point with dual numbers."""
         program, X = self.program(), point.X
         blocks = {
-            name: DualValue(w.value[..., None], w.tangent[..., None])
+            name: DualValue(as_block(w.value), as_block(w.tangent))
             for name, w in point.weights.items()
         }
         blocks["X"] = DualValue(X.value, X.tangent)
         nodes, arithmetic = self._nodes(what), DualArithmetic(self.modular(point.p, point.seed))
         found = evaluate(program, arithmetic, blocks, nodes)
         return [found[k] for k in nodes]
+
+    def _blocks(self, point: Point) -> dict[str, Any]:
+        """Values of the program's blocks; a weight only enters products, and may be sparse."""
+        weights = self.program().weights
+        return {name: as_block(point.weights[name]) for name in weights} | {"X": point.X}
 
     def _factors(
         self,
@@ -380,17 +386,19 @@ class ActivatedNetwork(Network):
         units: np.ndarray | None = None,
     ) -> Factors:
         program, wanted = self.program(), set(self.shapes if names is None else names)
-        blocks = placed(program, point.weights, {"X": point.X})
+        blocks = self._blocks(point)
         arithmetic = self.modular(point.p, point.seed)
         if not self.reads_all or target != program.output:
             return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
         # The read-out multiplies the states of all steps, side by side, and a column of ones.
         read = {self.output, self.output_bias} & wanted
         nodes, steps = self._nodes(STATES), len(self.stages())
-        sweep = Sweep(program, arithmetic, blocks, wanted - read, target, kept=nodes)
+        targets = [(node, None) for node in self._nodes(TRACES)]
+        inner = wanted - read
+        sweep = Sweep(program, arithmetic, blocks, inner, kept=nodes, targets=targets)
         found = {
             name: (self._by_steps(L), np.tile(R, (1, 1, steps)))
-            for name, (L, R) in factors(sweep, wanted - read).items()
+            for name, (L, R) in factors(sweep, inner).items()
         }
         identity = np.eye(self.d, dtype=np.int64)[None]
         states = [sweep.values[k] for k in nodes]
@@ -403,9 +411,9 @@ class ActivatedNetwork(Network):
         return found
 
     def _by_steps(self, left: np.ndarray) -> np.ndarray:
-        """Regroup left factors from (output, step) and sample to output and (step, sample)."""
+        """Regroup left factors from (step, output) and sample to output and (step, sample)."""
         places, steps, units = len(left), len(self.stages()), left.shape[-1]
-        wide = left.reshape(places, self.d, steps, -1, units)
+        wide = left.reshape(places, steps, self.d, -1, units).swapaxes(1, 2)
         wide = np.broadcast_to(wide, (places, self.d, steps, self.m, units))
         return wide.reshape(places, self.d, steps * self.m, units)
 
@@ -446,6 +454,20 @@ class ActivatedNetwork(Network):
         return [
             self._factors(point, names, node, some) for node, some in zip(nodes, units, strict=True)
         ]
+
+    def joint_readings(
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray],
+    ) -> Factors:
+        """`modular_readings` of some units, those of all readings one below the other."""
+        program, wanted = self.program(), set(self.shapes if names is None else names)
+        blocks = self._blocks(point)
+        targets = list(zip(self.nodes_of(what), units, strict=True))
+        arithmetic = self.modular(point.p, point.seed)
+        return factors(Sweep(program, arithmetic, blocks, wanted, targets=targets), wanted)
 
     def factor_entries(self, what: str) -> int:
         """Left factors depend on the sample: rows × samples × units, for each stage."""

@@ -70,8 +70,11 @@ class Learning:
             name: update.mask(self.network.shapes[name], self.support.get(name))
             for name, update in self.updates.items()
         }
-        moved = Allocation.from_masks(self.network, masks)
-        return Allocation.from_cells(self.network, (*self.cells, *moved.cells))
+        for name in {cell[0] for cell in self.cells}:
+            masks.setdefault(name, np.zeros(self.network.shapes[name], np.int8))
+        for name, i, j in self.cells:
+            masks[name][i, j] = 1
+        return Allocation.from_masks(self.network, masks)
 
     @property
     def is_affine(self) -> bool:

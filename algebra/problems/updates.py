@@ -48,8 +48,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
+from algebra.files.arrays import entries_of
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.limits import plural
 
+# Matrices of numbers with more entries are held by those that are not 0.
+_LARGE = 1 << 16
 # A place of a motion: a column of `left`, a row of `right`.
 Place = tuple[int, int]
 
@@ -307,10 +311,10 @@ class Gain(Update):
                     "numbers share a factor"
                 )
             return
-        rows = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
         if self.line == "cells":
-            object.__setattr__(self, "groups", _numbers(rows, "groups"))
+            object.__setattr__(self, "groups", _numbers(self.groups, "groups"))
             return
+        rows = self.groups.tolist() if isinstance(self.groups, np.ndarray) else self.groups
         if not isinstance(rows, (list, tuple)):
             raise InputError(f"`groups` ({shown(rows)}) must be a list of whole numbers")
         numbers = tuple(whole_number(v, f"groups[{k}]", 0) for k, v in enumerate(rows))
@@ -325,9 +329,9 @@ class Gain(Update):
         if self.groups is None:
             index = np.arange(1, shape[self._axis] + 1)
         else:
+            if self.line == "cells":
+                return np.asarray(self.table)
             index = _ranked(np.array(self.groups))
-        if self.line == "cells":
-            return index
         return index[:, None] if self.line == "rows" else index[None, :]
 
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
@@ -335,8 +339,7 @@ class Gain(Update):
         if self.groups is None:
             return
         if self.line == "cells":
-            own = len(self.groups), len(self.groups[0])
-            need_shape(own, f"learnable.{name}: `groups`", shape)
+            need_shape(_shape(self.groups), f"learnable.{name}: `groups`", shape)
         elif len(self.groups) != shape[self._axis]:
             raise InputError(
                 f"learnable.{name}: `groups` has {len(self.groups)} numbers for "
@@ -344,25 +347,42 @@ class Gain(Update):
             )
 
     def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
-        count = int(self._index(shape).max(initial=0))
+        if self.line == "cells":
+            count = int(self.table.values.max(initial=0))
+        else:
+            count = int(self._index(shape).max(initial=0))
         return {"g": (1, count) if self.line == "columns" else (count, 1)}
 
     def names(self, name: str, shape: tuple[int, int]) -> list[str]:
         if self.groups is None:
             return [f"g_{name}[{k}]" for k in range(shape[self._axis])]
         called = dict(self.called)
-        return [f"g_{name}[{called.get(k, k)}]" for k in _different(np.array(self.groups)).tolist()]
+        return [f"g_{name}[{called.get(k, k)}]" for k in _different(self.groups).tolist()]
 
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
         g = values["g"]
         if self.groups is None:
             return g * W
-        if not np.any(self.groups):
+        if not self.size((0, 0)):
             return W
         flat = g[:, 0] if self.line != "columns" else g[0]
         # The first factor is 1, for lines with the number 0.
         padded = np.concatenate([flat[:1] * 0 + 1, flat])
         return padded[self._index((0, 0))] * W
+
+    def numbers_at(
+        self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
+    ) -> np.ndarray:
+        """The number, from 1, of the factor of each of some cells; 0 where there is none."""
+        if self.line == "cells":
+            return self.table.at(rows, columns)
+        index = self._index(shape).ravel()
+        return index[rows if self.line == "rows" else columns]
+
+    @cached_property
+    def table(self) -> SparseMatrix:
+        """Numbers of the parameters of cells, from 1."""
+        return _ranked_table(self.groups)
 
     def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         index = np.broadcast_to(self._index(shape), shape)
@@ -422,50 +442,59 @@ class Tied(Update):
     keyword: ClassVar[str] = "tied"
 
     def __post_init__(self) -> None:
-        value = self.numbers
-        if isinstance(value, np.ndarray):
-            value = value.tolist()
-        object.__setattr__(self, "numbers", _numbers(value, "tied"))
+        object.__setattr__(self, "numbers", _numbers(self.numbers, "tied"))
+
+    @cached_property
+    def table(self) -> SparseMatrix:
+        """Numbers of the parameters of cells, from 1."""
+        return _ranked_table(self.numbers)
 
     @cached_property
     def groups(self) -> dict[int, tuple[Place, ...]]:
         """The cells with each number."""
-        found: dict[int, list[Place]] = {}
-        for i, row in enumerate(self.numbers):
-            for j, number in enumerate(row):
-                if number:
-                    found.setdefault(number, []).append((i, j))
-        return {number: tuple(found[number]) for number in sorted(found)}
+        own = self.table
+        places = list(zip(own.rows.tolist(), own.columns.tolist(), strict=True))
+        found: dict[int, list[Place]] = {number: [] for number in _different(self.numbers).tolist()}
+        lists = list(found.values())
+        for place, k in zip(places, own.values.tolist(), strict=True):
+            lists[k - 1].append(place)
+        return {number: tuple(of) for number, of in found.items()}
 
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
-        own = len(self.numbers), len(self.numbers[0])
-        need_shape(own, f"learnable.{name}: `tied`", shape)
+        need_shape(_shape(self.numbers), f"learnable.{name}: `tied`", shape)
         if support is not None:
-            bad = np.argwhere((np.asarray(self.numbers) != 0) & (np.asarray(support) == 0))
-            if len(bad):
-                i, j = bad[0]
+            own = self.table
+            exists = (
+                support.at(own.rows, own.columns)
+                if isinstance(support, SparseMatrix)
+                else np.asarray(support)[own.rows, own.columns]
+            )
+            if not exists.all():
+                k = int(np.argmin(exists != 0))
+                i, j = own.rows[k], own.columns[k]
+                number = _different(self.numbers)[own.values[k] - 1]
                 raise InputError(
-                    f"learnable.{name}: tied[{i}][{j}] is {self.numbers[i][j]} but "
+                    f"learnable.{name}: tied[{i}][{j}] is {number} but "
                     f"support.{name}[{i}][{j}] is 0: a weight that does not exist cannot learn"
                 )
 
     def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
-        return {"t": (len(self.groups), 1)}
+        return {"t": (int(self.table.values.max(initial=0)), 1)}
 
     def names(self, name: str, shape: tuple[int, int]) -> list[str]:
         called = dict(self.called)
-        return [f"t_{name}[{called.get(number, number)}]" for number in self.groups]
+        return [f"t_{name}[{called.get(k, k)}]" for k in _different(self.numbers).tolist()]
 
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
-        if not self.groups:
+        if not len(self.table.values):
             return W
         t = values["t"]
         # The first summand is 0, for cells with the number 0.
         padded = np.concatenate([t[:1] * 0, t])
-        return W + padded[:, 0][_ranked(np.array(self.numbers))]
+        return W + padded[:, 0][np.asarray(self.table)]
 
     def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        return _ranked(np.array(self.numbers))
+        return np.asarray(self.table)
 
     def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
         return (Motion(None, None, tuple(self.groups.values())),)
@@ -480,11 +509,11 @@ class Tied(Update):
         return replace(self, numbers=numbers) if numbers.any() else None
 
     def to_dict(self) -> dict[str, Any]:
-        return {self.keyword: [list(row) for row in self.numbers]}
+        return {self.keyword: np.asarray(self.numbers).tolist()}
 
     def words(self, name: str, shape: tuple[int, int]) -> str:
-        cells = sum(map(len, self.groups.values()))
-        return f"{name} with {cells} cells tied in {len(self.groups)} groups"
+        numbers = self.table.values
+        return f"{name} with {len(numbers)} cells tied in {numbers.max(initial=0)} groups"
 
 
 # Key beside `gain`: the lines that share a factor.
@@ -492,8 +521,18 @@ GROUPS = "groups"
 UPDATES: dict[str, type[Update]] = {cls.keyword: cls for cls in (LowRank, Gain, Tied)}
 
 
-def _numbers(value: Any, key: str) -> tuple[tuple[int, ...], ...]:
-    """A matrix of whole numbers."""
+def _numbers(value: Any, key: str) -> Any:
+    """A matrix of whole numbers: rows, or a large one by its entries that are not 0."""
+    if callable(getattr(value, "tocoo", None)):
+        value = entries_of(value)
+    if isinstance(value, SparseMatrix):
+        if value.values.dtype.kind not in "iu" or value.values.min(initial=0) < 0:
+            raise InputError(f"`{key}` must be a matrix of whole numbers")
+        return value
+    if isinstance(value, np.ndarray):
+        if value.size > _LARGE and value.ndim == 2 and value.dtype.kind in "iu":
+            return _numbers(SparseMatrix.of(value), key)
+        value = value.tolist()
     is_rows = isinstance(value, (list, tuple)) and all(
         isinstance(row, (list, tuple)) for row in value
     )
@@ -505,9 +544,20 @@ def _numbers(value: Any, key: str) -> tuple[tuple[int, ...], ...]:
     )
 
 
-def _different(numbers: np.ndarray) -> np.ndarray:
+def _shape(numbers: Any) -> tuple[int, int]:
+    return numbers.shape if isinstance(numbers, SparseMatrix) else (len(numbers), len(numbers[0]))
+
+
+def _ranked_table(numbers: Any) -> SparseMatrix:
+    """The index of each number that is not 0 among the distinct ones, from 1."""
+    if not isinstance(numbers, SparseMatrix):
+        numbers = SparseMatrix.of(np.array(numbers))
+    return numbers.with_values(_ranked(numbers.values))
+
+
+def _different(numbers: Any) -> np.ndarray:
     """The distinct non-zero numbers, in increasing order."""
-    found = np.unique(numbers)
+    found = np.unique(numbers.values if isinstance(numbers, SparseMatrix) else numbers)
     return found[found != 0]
 
 

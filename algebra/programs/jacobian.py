@@ -189,6 +189,17 @@ class _Sparse:
         return _Sparse(self.entries, self.columns, found)
 
 
+def _below(above: Array | None, rows: Array, first: int) -> Array:
+    """The rows of a target behind those of later ones, of which it may have none."""
+    if not first:
+        return rows
+    if above is None:
+        above = np.zeros((first, *rows.shape[1:]), rows.dtype)
+    rest = np.zeros((first - len(above), *above.shape[1:]), rows.dtype)
+    own = np.broadcast_to(rows, (len(rows), *above.shape[1:]))
+    return np.concatenate([above, rest, own])
+
+
 def _places(entries: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
     """Places of entries in row-major order, one axis in each row."""
     if not shape:
@@ -259,16 +270,16 @@ def kept_values(program: Program, moving: Collection[int], with_signs: bool = Tr
 
 def _planned(
     program: Program,
-    target: int,
+    targets: frozenset[int],
     names: frozenset[str] | None,
     more: frozenset[int],
     with_signs: bool,
 ) -> tuple[Order, frozenset[int]]:
-    """The order of evaluation up to a node, and the nodes that depend on some weights."""
-    needed = program.needed([target], with_signs)
+    """The order of evaluation up to some nodes, and the nodes that depend on some weights."""
+    needed = program.needed(targets, with_signs)
     moving = moving_nodes(program, needed, program.weights if names is None else names)
     shared = {k for k in needed if not program.nodes[k].batched}
-    kept = {target} | shared | more | kept_values(program, moving, with_signs)
+    kept = targets | shared | more | kept_values(program, moving, with_signs)
     return evaluation_order(program, kept, with_signs), moving
 
 
@@ -287,6 +298,8 @@ class Sweep:
         The node that is differentiated; the labels by default.
     entries : ndarray of int, optional
         The entries of its value to differentiate, numbered row by row; all by default.
+    targets : sequence of (int, ndarray of int or None), optional
+        Several nodes with their entries instead, one below the other.
     kept : collection of int, optional
         Other nodes whose values are kept in `values`.
     """
@@ -300,12 +313,15 @@ class Sweep:
         target: int | None = None,
         entries: np.ndarray | None = None,
         kept: Collection[int] = (),
+        targets: Sequence[tuple[int, np.ndarray | None]] = (),
     ) -> None:
-        self.program, self.arithmetic, self.entries = program, arithmetic, entries
+        self.program, self.arithmetic = program, arithmetic
         self.target = program.output if target is None else target
+        self.targets = list(targets) or [(self.target, entries)]
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
+        ends = frozenset(number for number, _ in self.targets)
         own = None if names is None else frozenset(names)
-        key = self.target, own, frozenset(kept), not arithmetic.knows_signs
+        key = ends, own, frozenset(kept), not arithmetic.knows_signs
         if key not in program.sweeps:
             program.sweeps[key] = _planned(program, *key)
         order, self.moving = program.sweeps[key]
@@ -315,7 +331,7 @@ class Sweep:
         self.dense: dict[int, Array] = {}
         self._backwards()
         # What products hold of the values of samples is all that columns need.
-        left = {self.target, *kept}
+        left = {*ends, *kept}
         self.values = {k: v for k, v in self.values.items() if k in left or v.shape[-1] == 1}
 
     @property
@@ -325,19 +341,27 @@ class Sweep:
 
     def _backwards(self) -> None:
         nodes, arithmetic = self.program.nodes, self.arithmetic
-        output = nodes[self.target]
-        if self.target not in self.moving:
-            return
-        rows = np.eye(output.size, dtype=np.int64)
-        if self.entries is not None:
-            rows = rows[self.entries]
-        start = arithmetic.constant(rows, 1).reshape(len(rows), *output.shape, 1)
-        if not output.batched:
-            self.dense[self.target] = start
-            return
-        adjoints = {self.target: start}
+        # The rows of each target: those of later nodes precede those of earlier ones.
+        starts, counts, self.total = dict[int, Array](), list[int](), 0
+        for target, entries in self.targets:
+            size = nodes[target].size
+            chosen = np.arange(size) if entries is None else np.asarray(entries)
+            rows = np.zeros((len(chosen), size), np.int64)
+            rows[np.arange(len(chosen)), chosen] = 1
+            counts.append(len(rows))
+            starts[target] = arithmetic.constant(rows, 1).reshape(-1, *nodes[target].shape, 1)
+        first = dict[int, int]()
+        for target in sorted(starts, reverse=True):
+            first[target] = self.total
+            self.total += len(starts[target])
+        order = [first[k] + np.arange(n) for (k, _), n in zip(self.targets, counts, strict=True)]
+        self.order = np.concatenate(order)
+        adjoints = dict[int, Array]()
         for number in sorted(self.moving, reverse=True):
             node = nodes[number]
+            if number in starts:
+                into = adjoints if node.batched else self.dense
+                into[number] = _below(into.get(number), starts[number], first[number])
             if not node.batched or number not in adjoints:
                 continue
             check_time()
@@ -358,7 +382,21 @@ class Sweep:
                         self.program, arithmetic, self.values, number, position, adjoint
                     )
                 into = adjoints if nodes[k].batched else self.dense
-                into[k] = arithmetic.reduced(into[k] + part) if k in into else part
+                into[k] = self._added(into[k], part) if k in into else part
+
+    def _added(self, a: Array, b: Array) -> Array:
+        """The sum of two adjoints; the other may lack the last rows of the longer one."""
+        if len(a) < len(b):
+            a, b = b, a
+        rest = np.zeros((len(a) - len(b), *b.shape[1:]), b.dtype)
+        return self.arithmetic.reduced(a + (np.concatenate([b, rest]) if len(rest) else b))
+
+    def in_order(self, adjoint: Array) -> Array:
+        """An adjoint with all rows, in the order of the targets."""
+        if len(self.targets) == 1:
+            return adjoint
+        rest = np.zeros((self.total - len(adjoint), *adjoint.shape[1:]), adjoint.dtype)
+        return np.concatenate([adjoint, rest])[self.order]
 
     def _pair(self, node: Node, position: int, adjoint: Array) -> Pair:
         groups, _, result = node.letters.partition("->")
@@ -735,9 +773,14 @@ def factors(sweep: Sweep, names: Collection[str]) -> dict[str, tuple[Array, Arra
     for number, node in enumerate(nodes):
         if node.op != "block" or node.name not in names:
             continue
-        pairs = [(pair.adjoint, pair.others[0][1]) for pair in sweep.pairs.get(number, ())]
+        pairs = [
+            (sweep.in_order(pair.adjoint), pair.others[0][1])
+            for pair in sweep.pairs.get(number, ())
+        ]
         one = np.ones((1, batch), np.int64)
-        pairs += [(sweep.dense[k], one) for k, of in columns.items() if of == number]
+        pairs += [
+            (sweep.in_order(sweep.dense[k]), one) for k, of in columns.items() if of == number
+        ]
         if not pairs:
             continue
         wide = max(left.shape[-1] for left, _ in pairs)

@@ -229,7 +229,9 @@ class Program:
         return {}
 
     @cached_property
-    def sweeps(self) -> dict[tuple[int, frozenset[str] | None, frozenset[int], bool], Any]:
+    def sweeps(
+        self,
+    ) -> dict[tuple[frozenset[int], frozenset[str] | None, frozenset[int], bool], Any]:
         """Orders of evaluation with the nodes that move, by target and weights, once computed."""
         return {}
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, added, inverses, matmul, times
+from algebra.linalg.sparse import SparseBlock, sparse_product
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total
 from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.program import Node
@@ -75,6 +76,15 @@ class ModularArithmetic(ArrayArithmetic):
 
     def added(self, a: Residues, axes: tuple[int, ...]) -> Residues:
         return added(a, axes, self.p)
+
+    def sum_of_products(self, factors: list[tuple[str, Any]], result: str) -> Residues:
+        """Also with one sparse matrix among two factors."""
+        if not any(isinstance(value, SparseBlock) for _, value in factors):
+            return super().sum_of_products(factors, result)
+        (letters, matrix), (other, value) = sorted(
+            factors, key=lambda factor: not isinstance(factor[1], SparseBlock)
+        )
+        return sparse_product(letters, matrix.matrix, other, value, result, self.p)
 
     def reduced(self, a: Residues) -> Residues:
         return a % self.p

@@ -243,6 +243,15 @@ class Parametrized(Network):
         found = self.base.modular_readings(what, point, self._matrices(wanted), units)
         return [self._with_parameters(factors, point, wanted) for factors in found]
 
+    def joint_readings(
+        self, what: str, point: Point, names: Sequence[str] | None, units: Sequence[np.ndarray]
+    ) -> Factors:
+        """See `algebra.networks.activated.ActivatedNetwork.joint_readings`."""
+        wanted = list(self.shapes if names is None else names)
+        joint: Any = self.base
+        factors = joint.joint_readings(what, point, self._matrices(wanted), units)
+        return self._with_parameters(factors, point, wanted)
+
     def ball_columns(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
     ) -> np.ndarray:

@@ -30,12 +30,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
 from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, times
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
-from algebra.problems.updates import Motion, Update
+from algebra.problems.updates import Gain, LowRank, Motion, Tied, Update
 from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
 
@@ -43,6 +45,38 @@ from algebra.time_limits import check_time
 _AT_ONCE = 2048
 # The arrays of U and V, by matrix and letter.
 Drawn = dict[str, dict[str, Residues]]
+# A matrix, perhaps by its entries.
+Weights = Residues | SparseMatrix
+
+
+class MovedCells(NamedTuple):
+    """The cells of a matrix that parameters move, each by one of them.
+
+    Attributes
+    ----------
+    rows, columns : ndarray of int
+    numbers : ndarray of int
+        Of the parameters, from 0.
+    times : ndarray of int64
+        Derivatives of the cells.
+    """
+
+    rows: np.ndarray
+    columns: np.ndarray
+    numbers: np.ndarray
+    times: np.ndarray
+
+
+def cells_moved(update: Update, W: Weights) -> MovedCells:
+    """The cells that gains or ties move: gains those whose weight is not 0."""
+    if isinstance(update, Tied):
+        tied = update.table
+        return MovedCells(tied.rows, tied.columns, tied.values - 1, np.ones_like(tied.values))
+    assert isinstance(update, Gain)
+    own = W if isinstance(W, SparseMatrix) else SparseMatrix.of(W)
+    numbers = update.numbers_at(own.shape, own.rows, own.columns) - 1
+    kept = numbers >= 0
+    return MovedCells(own.rows[kept], own.columns[kept], numbers[kept], own.values[kept])
 
 
 def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, seed: int) -> Drawn:
@@ -70,7 +104,7 @@ def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, se
 def moved_columns(
     factors: tuple[np.ndarray, np.ndarray],
     update: Update,
-    W: Residues,
+    W: Weights,
     drawn: Mapping[str, Residues],
     p: int,
 ) -> Residues:
@@ -81,35 +115,97 @@ def moved_columns(
     factors : (ndarray, ndarray)
         L and R of the matrix (`Network.modular_tangents`).
     update : Update
-    W : ndarray
+    W : ndarray or SparseMatrix
         The updated matrix.
     drawn : mapping of str to ndarray
         Parameters of this matrix (`drawn_parameters`).
     p : int
     """
-    return np.hstack([_moved(factors, motion, p) for motion in update.motions(W, drawn)])
+    if isinstance(update, LowRank):
+        assert not isinstance(W, SparseMatrix)
+        return np.hstack([_moved(factors, motion, p) for motion in update.motions(W, drawn)])
+    return _moved_by_cells(factors, update, W, p)
+
+
+def _moved_by_cells(
+    factors: tuple[np.ndarray, np.ndarray], update: Update, W: Weights, p: int
+) -> Residues:
+    """Columns Σ times[i, j] L[:, i] ⊗ R[j, :], the sum over the cells that a parameter moves.
+
+    A parameter k moves the cells (i, j) of which the sums over j, as functions of (i, k), are a
+    product of a sparse matrix and R; or the sums over i one of L and a sparse matrix.  The one
+    with fewer products is taken.
+    """
+    L, R = factors
+    moves = cells_moved(update, W)
+    count, (rows, columns) = update.size(W.shape), W.shape
+    found = np.zeros((L.shape[1], R.shape[2], count), np.int64)
+    if not len(moves.rows):
+        return found.reshape(-1, count)
+    by_row, row_of = np.unique(moves.numbers * rows + moves.rows, return_inverse=True)
+    by_column, column_of = np.unique(moves.numbers * columns + moves.columns, return_inverse=True)
+    wide = L.shape[1] * (R.shape[2] if L.ndim == 4 else 1)
+    own, other = len(moves.rows) * R.shape[2], len(moves.rows) * wide
+    is_by_row = own + len(by_row) * wide <= other + len(by_column) * wide
+    if is_by_row:
+        pairs, size = by_row, rows
+        mix = SparseMatrix.sorted(row_of, moves.columns, moves.times, (len(pairs), columns))
+    else:
+        pairs, size = by_column, columns
+        mix = SparseMatrix.sorted(column_of, moves.rows, moves.times, (len(pairs), rows))
+    numbers, at = np.divmod(pairs, size)
+    for left, right in zip(L, R, strict=True):
+        check_time()
+        # Both factors with the axes (outputs, samples, entries); the mixed one by pairs.
+        left = left if left.ndim == 3 else left[:, None]
+        right = right.T[None]
+        own, other = (left, right) if is_by_row else (right, left)
+        flat = np.ascontiguousarray(other.reshape(-1, other.shape[2]).T)
+        mixed = mix.product(flat, p).T.reshape(*other.shape[:2], len(pairs))
+        found += _summed(own, mixed, at, numbers, count, p)
+        found %= p
+    return found.reshape(-1, count)
+
+
+def _summed(
+    own: Residues, mixed: Residues, at: np.ndarray, numbers: np.ndarray, count: int, p: int
+) -> Residues:
+    """Σ own[o, c, at] mixed[o, c, pair] over the pairs of each number; axes of size 1 are repeated.
+
+    Pairs are sorted by number and place.
+    """
+    outputs, samples = (max(own.shape[k], mixed.shape[k]) for k in range(2))
+    found = np.zeros((outputs, samples, count), np.int64)
+    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
+    if len(starts) == len(numbers):
+        found[..., numbers] = times(own[..., at], mixed, p)
+        return found
+    shape = count, own.shape[2]
+    for c in range(samples):
+        one, other = (part[:, min(c, part.shape[1] - 1)] for part in (own, mixed))
+        if len(other) == 1:
+            table = SparseMatrix(numbers, at, other[0], shape)
+            found[:, c] = table.product(np.ascontiguousarray(one.T), p).T
+        else:
+            for o in range(outputs):
+                values = times(one[min(o, len(one) - 1)][at], other[o], p)
+                found[o, c, numbers[starts]] = added_groups(values[None], starts, p)[0]
+    return found
 
 
 def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Residues:
-    """Columns Σ (L left)[:, i] ⊗ (right R)[j, :] of the motion's places."""
+    """Columns (L left)[:, i] ⊗ (right R)[j, :] of the places of a low rank, one a parameter."""
     L, R = factors
     if motion.left is not None:
         L = matmul(L.reshape(-1, L.shape[-1]), motion.left, p).reshape(*L.shape[:-1], -1)
     if motion.right is not None:
         R = np.stack([matmul(motion.right, block, p) for block in R])
-    places = [(k, i, j) for k, own in enumerate(motion.places) for i, j in own]
-    found = np.zeros((L.shape[1] * R.shape[2], len(motion.places)), np.int64)
+    places = [place for own in motion.places for place in own]
+    found = np.zeros((L.shape[1] * R.shape[2], len(places)), np.int64)
     for start in range(0, len(places), _AT_ONCE):
         check_time()
-        part = places[start : start + _AT_ONCE]
-        columns = jacobian({"": (L, R)}, [("", i, j) for _, i, j in part], p)
-        if motion.times is not None:
-            weights = np.array([motion.times[i, j] for _, i, j in part], np.int64)
-            columns = times(columns, weights[None, :], p)
-        owners, starts = np.unique([k for k, _, _ in part], return_index=True)
-        if len(owners) < len(part):
-            columns = added_groups(columns, starts, p)
-        found[:, owners] = (found[:, owners] + columns) % p
+        part = slice(start, start + _AT_ONCE)
+        found[:, part] = jacobian({"": (L, R)}, [("", i, j) for i, j in places[part]], p)
     return found
 
 

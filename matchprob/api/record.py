@@ -145,7 +145,7 @@ def record(
     seconds : float, optional
         Seconds for a greedy choice, which always has two, and a search; 0 for the choice alone.
         The result contains the bound that was reached. Without a `timeout` the computation of ranks
-        that comes first may take as many seconds, and always up to two minutes.
+        that comes first may take as many seconds, and always up to five minutes.
     first : callable, optional
         Called with the greedy choice before the search: its names `recorded`, their `cost`, and a
         `bound` of every cost.  Not called for single entries.

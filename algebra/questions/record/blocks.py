@@ -138,7 +138,9 @@ def span_at(
             taken = matmul(span.table, step[span.others, None], p)[:, 0]
             step[span.pivots] = -taken % p
         along, owner = direction_of(question, point, step)
-        moved = {place[k]: int((owner == k).sum()) for k in set(owner[along != 0]) & set(place)}
+        counts = np.bincount(owner)
+        some = set(np.unique(owner[along != 0]).tolist())
+        moved = {place[k]: int(counts[k]) for k in some & set(place)}
         if not moved:
             break
         parts, rows = list[Residues](), 0

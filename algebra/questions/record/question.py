@@ -76,8 +76,9 @@ from algebra.ranks.generic_rank import (
     prime_bits,
     rank_at_points,
 )
-from algebra.ranks.jacobian import jacobian, random_point
+from algebra.ranks.jacobian import random_point
 from algebra.ranks.parametrized import by_parameters
+from algebra.ranks.readings import reading_tables
 from algebra.ranks.size import FOR_GROUPS, check_size
 
 # Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
@@ -218,7 +219,6 @@ class RecordingQuestion:
         network, cells = self.parametrized.network, self.allocation.cells
         wanted = np.zeros(len(self.elements) + 1, bool)
         wanted[list(self.allowed if elements is None else elements)] = True
-        names = sorted(self.allocation.matrices)
         tables, owners = [np.zeros((0, len(cells)), np.int64)], [np.zeros(0, np.int64)]
         for source, inside in self.owners:
             units = [np.flatnonzero(wanted[of].any(axis=1)) for of in inside]
@@ -229,14 +229,9 @@ class RecordingQuestion:
                 network, len(cells), sum(int(wanted[of].sum()) for of in inside),
                 per_entry=FOR_GROUPS, reading=source, share=some / sum(map(len, inside)),
             )  # fmt: skip
-            factors = network.modular_readings(source, point, names, units)
-            for part, of, chosen in zip(factors, inside, units, strict=True):
+            found = reading_tables(network, source, point, cells, units)
+            for table, of, chosen in zip(found, inside, units, strict=True):
                 owner = of[chosen].ravel()
-                table = np.zeros((len(owner), len(cells)), np.int64)
-                # The columns of a matrix that the reading does not depend on are zero.
-                known = [k for k, cell in enumerate(cells) if cell[0] in part]
-                if known and len(chosen):
-                    table[:, known] = jacobian(part, [cells[k] for k in known], point.p)
                 kept = wanted[owner]
                 tables.append(table[kept])
                 owners.append(owner[kept])
@@ -368,13 +363,30 @@ class RecordingQuestion:
     @cached_property
     def is_whole(self) -> bool:
         """Whether the target is determined only by what determines all that may be recorded."""
-        if self.target is None:
+        if self.target is None or self._is_in_target:
             return True
         [(p, number)] = islice(self.points(), 1)
         return self.determined_rank(p, number) == self.rank.rank
 
+    @property
+    def _is_in_target(self) -> bool:
+        """Whether all numbers that may be recorded belong to the target."""
+        assert self.target is not None
+        known = dict(self.target.owners)
+        allowed, last = list(self.allowed), len(self.target.elements)
+        return all(
+            source in known
+            and all(
+                not (np.isin(of, allowed) & (aim == last)).any()
+                for of, aim in zip(inside, known[source], strict=True)
+            )
+            for source, inside in self.owners
+        )
+
     def determined_rank(self, p: int, number: int) -> int:
         """dim V at a point (`algebra.questions.record.target`)."""
+        if self._is_in_target:
+            return self.rank.rank
         point = self.point(p, number)
         return len(determined_part(self, point, span_at(self, point, self.rank.rank)))
 

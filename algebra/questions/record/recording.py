@@ -48,7 +48,7 @@ from algebra.ranks.generic_rank import GenericRank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, phase, time_left, within
 
 # Least number of seconds for the ranks, for a greedy choice, and for the ranking of a result.
-_FOR_RANKS = 120.0
+_FOR_RANKS = 300.0
 _FOR_CHOICE = 2.0
 _FOR_ORDER = 10.0
 
@@ -79,7 +79,7 @@ def record(
         For a greedy choice, which always has two seconds, and the search that follows it; the
         result has the bound that was reached.  If the greedy choice is not finished, the result
         consists of the elements by which ρ was found.  Without a limit around the call
-        (`algebra.time_limits.within`) the ranks may take as long, and at least two minutes.
+        (`algebra.time_limits.within`) the ranks may take as long, and at least five minutes.
     first : callable, optional
         Called with the greedy choice and its bound before the search, if elements are not single
         entries.
@@ -194,9 +194,15 @@ def _groups(
                     problem = question.groups(p, number, sizes_only=True)
                     points, error = [(p, number)], question.point_error
                     leaves = (problem.whole,)
+                    chosen, proved = _known_choice(question), problem.known_bound()
+                    if chosen is not None and proved == problem.cost(chosen):
+                        # Fewer elements have too few numbers: no point is needed for this bound.
+                        points, error = [(question.rank.p, question.rank.seed)], question.rank.error
+                        problem = question.groups(*points[0], sizes_only=True)
+                        break
                 problem = question.groups(p, number)
                 if is_first:
-                    chosen, proved = _known_choice(question), problem.known_bound()
+                    proved = problem.known_bound()
                     if chosen is None or proved is None or problem.cost(chosen) > proved:
                         chosen = greedy_groups(problem)
                 else:

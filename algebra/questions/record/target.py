@@ -319,6 +319,9 @@ def target_states(
     once = deficit_error(question.parametrized.network, max(1, size), bits=question.bits)
     once *= len(about.elements) + 2
     best, free, error = -1, np.zeros(len(about.elements) + 1, np.int64), Fraction(1)
+    if question.rank.rank == size and question.spanning <= chosen:
+        # No direction is left: proved.
+        error = Fraction(0)
     for p, number in part.points():
         if error < stop_below:
             break

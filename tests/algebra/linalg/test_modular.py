@@ -317,8 +317,8 @@ def test_sparse_factors(columns):
     a[7, :300] = p - 1
     b = rng.integers(0, p, (400, columns))
     b[:, 0] = p - 1
-    assert modular._is_sparse(a)
-    assert not modular._is_sparse(np.ones((300, 400), np.int64))
+    assert modular.is_sparse(a)
+    assert not modular.is_sparse(np.ones((300, 400), np.int64))
     product = exact(a, b, p)
     assert (matmul(a, b, p) == product).all()
     assert (matmul(b.T, a.T, p) == product.T).all()
