@@ -50,9 +50,9 @@ def one(verb: str, n: int) -> None:
     problem = circuit(n, *SIZES[n])
     start = time.process_time()
     if verb == "identify":
-        answer = str(mp.identify(problem, timeout=3000)).partition("\n")[0]
+        answer = str(mp.identify(problem, timeout=3000, memory="4GiB")).partition("\n")[0]
     else:
-        found = mp.record(problem, "units", target="units", timeout=3000)
+        found = mp.record(problem, "units", target="units", timeout=3000, memory="4GiB")
         answer = str(found).partition("\n")[0]
     used = time.process_time() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
