@@ -101,7 +101,7 @@ class Pair:
         groups = [(self.result, self.adjoint.shape[1:]), *((g, v.shape) for g, v in self.others)]
         sizes = {c: n for group, shape in groups for c, n in zip(group, shape, strict=False)}
         summed = math.prod(n for c, n in sizes.items() if c not in self.letters)
-        if summed == 1 or at.shape[1] < 2:
+        if summed == 1 or at.shape[1] < 2 or not self.letters:
             return False
         formed = math.prod(len(own) for own, _ in self._chosen(at))
         return formed <= min(summed, _SHARE) * at.shape[1]
