@@ -28,7 +28,6 @@ import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 from algebra.files.opening import read_bytes
-from algebra.linalg.sparse import SparseMatrix
 from algebra.time_limits import check_time
 
 # Largest array, archive, and sum of an archive's arrays, in bytes.
@@ -126,21 +125,6 @@ def coordinates_of(matrix: Any) -> Any:
         raise
     except Exception as error:
         raise InputError(f"it is no sparse matrix of SciPy ({one_line(error)})") from None
-
-
-def entries_of(matrix: Any) -> SparseMatrix:
-    """The entries of a sparse matrix of SciPy that are not 0; those given twice are added up.
-
-    Raises
-    ------
-    InputError
-        As for `coordinates_of`.
-    """
-    found = coordinates_of(matrix)
-    found.sum_duplicates()
-    rows, columns = (np.asarray(of, np.int64) for of in found.coords)
-    kept = found.data != 0
-    return SparseMatrix.sorted(rows[kept], columns[kept], found.data[kept], found.shape)
 
 
 # -- archives and headers -----------------------------------------------------------------------

@@ -48,7 +48,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
-from algebra.files.arrays import entries_of
+from algebra.files.arrays import coordinates_of
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.limits import plural
 
@@ -542,6 +542,21 @@ def _numbers(value: Any, key: str) -> Any:
         tuple(whole_number(v, f"{key}[{i}][{j}]", 0) for j, v in enumerate(row))
         for i, row in enumerate(value)
     )
+
+
+def entries_of(matrix: Any) -> SparseMatrix:
+    """The entries of a sparse matrix of SciPy that are not 0; those given twice are added up.
+
+    Raises
+    ------
+    InputError
+        As for `algebra.files.arrays.coordinates_of`.
+    """
+    found = coordinates_of(matrix)
+    found.sum_duplicates()
+    rows, columns = (np.asarray(of, np.int64) for of in found.coords)
+    kept = found.data != 0
+    return SparseMatrix.sorted(rows[kept], columns[kept], found.data[kept], found.shape)
 
 
 def _shape(numbers: Any) -> tuple[int, int]:

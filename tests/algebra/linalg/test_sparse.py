@@ -7,9 +7,9 @@ import pytest
 from scipy import sparse
 
 from algebra.errors import InputError
-from algebra.files.arrays import entries_of
 from algebra.linalg.modular import random_prime
 from algebra.linalg.sparse import SparseMatrix, sparse_product
+from algebra.problems.updates import entries_of
 
 
 def drawn(p, shape, seed, share=0.3):
