@@ -8,7 +8,7 @@ of `numeric.certification.krawczyk`: F at the centre is enclosed in pairs; the J
 discs need only be small compared with 1, in doubles, its entries taken from the values in pairs.
 
 *What a proved root proves.*  Unknowns are the weights w of all learning rows and u, parameters are
-those of the exact rational instance, enclosed (`numeric.equations.rational_inputs`).  Let (w, u) be
+those of the exact rational instance, enclosed (`numeric.equations.inputs`).  Let (w, u) be
 a root, and ``F_k = α_k + Σ β_{k-l} u_l``.  By construction rows that do not learn satisfy ``F_k = W
 F_{k-1}``, and D F_k is the coefficient of the labels; by the equations the learning rows satisfy it
 too.  So ``F_k = W^k B``, and w reproduces the labels.  Coefficients are real: the argument about
@@ -25,9 +25,8 @@ from numeric.certification.krawczyk import FAILED, Certified
 from numeric.certification.krawczyk_kernel import make_krawczyk_buffers
 from numeric.certification.krawczyk_pairs_kernel import PairSystem, prove_pairs
 from numeric.equations.discs import Discs, make_discs
-from numeric.equations.inputs import InputsForm, Reduced
+from numeric.equations.inputs import InputsForm, Reduced, rational_inputs
 from numeric.equations.pairs import PAIR_UNIT, enclose_in_pairs, make_pair_discs
-from numeric.equations.rational_inputs import rational_inputs
 from numeric.equations.system_forms import write_inputs_equations
 from numeric.instances import Instance
 from numeric.kernels import call

@@ -8,7 +8,6 @@ discs    Rigorous arithmetic with complex discs in double precision, and tapes r
 system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in up to three
               forms
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
-rational_inputs  The free inputs of an exact instance: its parameters in balls
 growths  Growths of the weights along paths to infinity: guesses for solutions there
 products  Labels as sums of products: values of degree two in earlier ones
 program_system  Programs of polynomial operations with learnable cells, ready for the tracker

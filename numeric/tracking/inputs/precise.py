@@ -11,9 +11,8 @@ from dataclasses import replace
 import numpy as np
 from flint import acb, acb_mat, ctx
 
-from numeric.equations.inputs import InputsForm, Reduced
+from numeric.equations.inputs import InputsForm, Reduced, rational_inputs
 from numeric.equations.lanes.inputs import make_inputs
-from numeric.equations.rational_inputs import rational_inputs
 from numeric.instances import Instance
 from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow_precisely
 
