@@ -27,11 +27,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
-from algebra.files.opening import read_bytes
+from algebra.files.opening import FILE_LIMITS, read_bytes
 from algebra.time_limits import check_time
 
-# Largest array, archive, and sum of an archive's arrays, in bytes.
-MOST_ARRAYS = 1 << 27
 # Members of an archive.
 _MOST_MEMBERS = 10_000
 # Bytes of a header, and levels of a shape.
@@ -42,7 +40,7 @@ _PART = 1 << 22
 _NUMBERS, _WHOLE = "biuf", "iu"
 
 
-def read_array(path: Path, most: int = MOST_ARRAYS) -> np.ndarray:
+def read_array(path: Path, most: int = FILE_LIMITS.array) -> np.ndarray:
     """The array of an ``.npy`` file of at most this number of bytes.
 
     Raises
@@ -54,7 +52,7 @@ def read_array(path: Path, most: int = MOST_ARRAYS) -> np.ndarray:
     return _array(read_bytes(path, most, is_named_inside=True))
 
 
-def read_arrays(path: Path, most: int = MOST_ARRAYS) -> dict[str, np.ndarray]:
+def read_arrays(path: Path, most: int = FILE_LIMITS.array) -> dict[str, np.ndarray]:
     """The arrays of an ``.npz`` archive by their names, of at most this number of bytes.
 
     Raises
@@ -76,7 +74,7 @@ def read_sparse(path: Path) -> Any:
     OSError
     """
     # The name of the format is a text, and everything else numbers.
-    members = _members(path, _word_or_array, MOST_ARRAYS)
+    members = _members(path, _word_or_array, FILE_LIMITS.array)
     if "format" not in members:
         raise InputError(
             f"it holds {shown(', '.join(members))}, not the parts of a sparse matrix as "
@@ -250,7 +248,7 @@ def dense(matrix: Any) -> np.ndarray:
     if not hasattr(matrix, "tocoo"):
         return np.asarray(matrix)
     rows, columns = matrix.shape
-    if max(rows, 1) * max(columns, 1) > MOST_ARRAYS // 8:
+    if max(rows, 1) * max(columns, 1) > FILE_LIMITS.array // 8:
         raise InputError(f"it is {rows:,}×{columns:,}, with zeros more than is written out")
     written: np.ndarray = coordinates_of(matrix).toarray()
     return written

@@ -41,8 +41,14 @@ class FileLimits:
 
     Attributes
     ----------
-    any : int
-        A file of any kind: an array, a model.
+    array : int
+        An array or an archive of arrays, unpacked.
+    model : int
+        A model, and each file of its tensors: what is larger exceeds the memory of one machine.
+    samples : int
+        Inputs that the user names for a model (``--data``).
+    other : int
+        Files without a limit of their own: a store of an atlas, a table of the documentation.
     streamed : int
         What has no length, such as a pipe.
     table : int
@@ -53,7 +59,10 @@ class FileLimits:
         A file of weights, samples and labels, in characters.
     """
 
-    any: int = 1 << 28
+    array: int = 1 << 27
+    model: int = 1 << 30
+    samples: int = 1 << 30
+    other: int = 1 << 28
     streamed: int = 1 << 28
     table: int = 1 << 26
     problem: int = 1 << 24
@@ -74,7 +83,7 @@ _KINDS = {
 
 def read_bytes(
     path: str | Path,
-    most: int = FILE_LIMITS.any,
+    most: int = FILE_LIMITS.other,
     *,
     is_named_inside: bool = False,
     start: int = 0,
@@ -125,7 +134,7 @@ def read_bytes(
 
 
 def read_text(
-    path: str | Path, most: int = FILE_LIMITS.any, *, is_named_inside: bool = False
+    path: str | Path, most: int = FILE_LIMITS.other, *, is_named_inside: bool = False
 ) -> str:
     """The content of a text file in UTF-8; a byte order mark is left out, lines end in a newline.
 

@@ -10,6 +10,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.files.arrays import read_array, read_arrays
+from algebra.files.opening import FILE_LIMITS
 from algebra.programs.onnx.values import over_denominator
 from algebra.programs.tokens import one_hot
 from matchprob.api.models import check_padding
@@ -83,15 +84,11 @@ def _with_batch_last(array: np.ndarray, size: int | None, name: str) -> np.ndarr
     return one_hot(np.moveaxis(array, 0, -1) % size, size).astype(np.float64)
 
 
-# Bytes of a file of samples.
-MOST_SAMPLES = 1 << 30
-
-
 def _loaded(path: Path) -> Any:
     try:
         if path.suffix == ".npz":
-            return read_arrays(path, MOST_SAMPLES)
-        return read_array(path, MOST_SAMPLES)
+            return read_arrays(path, FILE_LIMITS.samples)
+        return read_array(path, FILE_LIMITS.samples)
     except (InputError, OSError, ValueError) as error:
         raise InputError(
             f"`data` ({path}): no .npy or .npz file that can be read: {error}"

@@ -11,13 +11,10 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
-from algebra.files.opening import read_bytes
+from algebra.files.opening import FILE_LIMITS, read_bytes
 from algebra.installing import missing
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 from algebra.programs.onnx.bounds import check_expansion, most_entries
-
-# Larger files exceed the memory of one machine.
-LARGEST_FILE = 1 << 30
 
 
 def need_onnx() -> Any:
@@ -108,7 +105,7 @@ def read_model(path: Path) -> bytes:
         If it is missing, too long, or no regular file.
     """
     try:
-        return read_bytes(path, LARGEST_FILE, is_named_inside=True)
+        return read_bytes(path, FILE_LIMITS.model, is_named_inside=True)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (OSError, ValueError) as error:
@@ -233,7 +230,7 @@ def _external(tensor: Any, folder: Path) -> bytes:
         raise InputError(f"begins at {shown(start)} of its file, and has {shown(length)} bytes")
     try:
         return read_bytes(
-            folder / name, LARGEST_FILE, is_named_inside=True, start=int(start or 0),
+            folder / name, FILE_LIMITS.model, is_named_inside=True, start=int(start or 0),
             length=int(length) if length else None,
         )  # fmt: skip
     except InputError as error:

@@ -11,13 +11,13 @@ from hypothesis import strategies as st
 from scipy import sparse
 
 from algebra.files.arrays import (
-    MOST_ARRAYS,
     coordinates_of,
     dense,
     read_array,
     read_arrays,
     read_sparse,
 )
+from algebra.files.opening import FILE_LIMITS
 from matchprob import LinearRNN, Problem, load_problem
 from tests.array_attacks import FORMATS, bomb, members_of, npy, with_header, zipped
 from tests.attacks import attacked
@@ -82,7 +82,7 @@ def _sparse(word="csr", **changes):
         (_sparse(indptr=None), r"of the format csr without its `indptr`"),
         (_sparse()[:-30], r"no whole \.npz archive"),
         (zipped([("data", npy([1]))] * 2), r"two arrays `data`"),
-        (bomb(MOST_ARRAYS + (1 << 20)), r"inflates to 129 MiB; up to 128 MiB are read"),
+        (bomb(FILE_LIMITS.array + (1 << 20)), r"inflates to 129 MiB; up to 128 MiB are read"),
         (b"PK\x03\x04", r"no whole \.npz archive"),
     ],
 )  # fmt: skip

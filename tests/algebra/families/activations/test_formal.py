@@ -121,7 +121,7 @@ def test_minimal_in_the_linear_net_is_not_minimal_with_tanh():
         for name, net in nets.items():
             short[name] += allocation_rank(Allocation.from_cells(net, chosen)).rank < 8
     assert short["linear"] > 0
-    assert [short[name] for name in ANALYTIC] == [0, 0, 0, 0]
+    assert [short[name] for name in ANALYTIC] == [0] * len(ANALYTIC)
 
 
 def test_large_networks_are_ranked_at_once():
