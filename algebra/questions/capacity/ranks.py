@@ -291,12 +291,14 @@ def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
 def _most_samples(model: Model, size: int) -> int:
     """The number of samples whose rank fits into the memory limit and `MOST_WORK`."""
     d, limit = model.outputs, memory_limit()
+    # Inputs as residues and as doubles, with the random words that they are drawn from.
+    inputs = 32 * sum(map(prod, model.program.samples.values()))
 
     def fits(samples: int) -> bool:
         rows = d * samples
         width = min(size, rows + 32)
         work = rows * width * (min(rows, width) + (2 * size if size > 4 * rows else 0))
-        return work <= MOST_WORK and _BYTES * rows * width <= limit
+        return work <= MOST_WORK and _BYTES * rows * width + inputs * samples <= limit
 
     least, most = 2, 4
     while fits(most):

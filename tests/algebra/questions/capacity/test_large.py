@@ -7,6 +7,7 @@ import pytest
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import random_residues
+from algebra.memory_limits import limited_memory
 from algebra.programs.generic import Columns, Model, _products_of_columns, random_program_point
 from algebra.programs.program import Builder
 from algebra.questions.capacity import Subset, capacities, ranks, whole_rank
@@ -42,6 +43,16 @@ def test_low_rank_updates_equal_products_of_columns(name):
     [(_, sweep)] = Columns(model, point, 4, [name])._sweeps()
     expected = _products_of_columns(sweep, name, U, V, point.p)
     assert (sweep.low_rank(name, U, V) == expected).all()
+
+
+def test_inputs_of_all_samples_count_as_memory():
+    """100,000 inputs: 1 GB holds the samples of few hundred, though the matrix is small."""
+    build = Builder()
+    x, w = build.sample("X", (100_000,)), build.weight("w", (100_000,))
+    model = Model(build.program(build.contract("i,i->", w, x)))
+    with limited_memory(10**9):
+        most = ranks._most_samples(model, 100_000)
+    assert 100 <= most <= 10**9 // (8 * 100_000)
 
 
 def test_finished_rows_are_kept(monkeypatch):
