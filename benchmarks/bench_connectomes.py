@@ -18,6 +18,7 @@ import numpy as np
 from scipy.sparse import coo_array
 
 import matchprob as mp
+from algebra.memory_limits import limited_memory
 
 # Synapses, cell types, and pairs of types that are connected.
 SIZES = {300: (9_000, 10, 40), 1000: (100_000, 20, 200), 5000: (1_000_000, 65, 604)}
@@ -50,9 +51,9 @@ def one(verb: str, n: int) -> None:
     problem = circuit(n, *SIZES[n])
     start = time.process_time()
     if verb == "identify":
-        answer = str(mp.identify(problem, timeout=3000, memory="4GiB")).partition("\n")[0]
+        answer = str(mp.identify(problem, timeout=3000)).partition("\n")[0]
     else:
-        found = mp.record(problem, "units", target="units", timeout=3000, memory="4GiB")
+        found = mp.record(problem, "units", target="units", timeout=3000)
         answer = str(found).partition("\n")[0]
     used = time.process_time() - start
     memory = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
@@ -62,6 +63,12 @@ def one(verb: str, n: int) -> None:
     )  # fmt: skip
 
 
+def limited(verb: str, n: int) -> None:
+    """`one` with a limit of its memory."""
+    with limited_memory(4 << 30):
+        one(verb, n)
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -69,7 +76,7 @@ def main() -> None:
     for n in parser.parse_args().units:
         for verb in ("identify", "record"):
             # Each in a process of its own, for the peak of its memory.
-            process = multiprocessing.get_context("spawn").Process(target=one, args=(verb, n))
+            process = multiprocessing.get_context("spawn").Process(target=limited, args=(verb, n))
             process.start()
             process.join()
 
