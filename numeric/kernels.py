@@ -97,7 +97,7 @@ def call(kernel: Any, *arguments: Any) -> Any:
     *arguments
         Those of the kernel; in all calls of the same types.
     """
-    if not kernel.signatures:
+    if not kernel.overloads:
         function = kernel.py_func
         began = time.monotonic()
         name = f"{function.__module__}.{function.__name__}"

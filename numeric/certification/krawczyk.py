@@ -36,6 +36,7 @@ from numeric.certification.krawczyk_kernel import (
     make_disc_system,
     make_krawczyk_buffers,
     overlaps,
+    pool_roots,
     prove_all,
 )
 from numeric.equations.discs import Discs, make_discs, run_discs
@@ -189,23 +190,20 @@ class RootPool:
     def add(self, certified: Certified) -> np.ndarray:
         """Add certified roots that are provably new; returns which ones were added."""
         new = np.zeros(len(certified.kind), bool)
-        for k in np.flatnonzero(certified.kind != FAILED):
-            root, radii = certified.roots[k], certified.radii[k]
-            new[k] = self._add(root, radii, certified.kind[k] == REAL)
-        # Conjugates last, so that the endpoint of a path itself counts as new.
-        for k in np.flatnonzero(certified.kind == NONREAL):
-            self._add(certified.roots[k].conj(), certified.radii[k], False)
+        if not (certified.kind != FAILED).any():
+            return new
+        count, more = len(self), 2 * len(certified.kind)
+        roots = np.concatenate([self.roots, np.zeros((more, self.roots.shape[1]))])
+        radii = np.concatenate([self.radii, np.zeros((more, self.roots.shape[1]))])
+        is_real = np.concatenate([self.is_real, np.zeros(more, bool)])
+        count = call(
+            pool_roots, certified.roots, certified.radii, certified.kind, roots, radii, is_real,
+            count, new,
+        )  # fmt: skip
+        self.roots, self.radii, self.is_real = roots[:count], radii[:count], is_real[:count]
         return new
 
     def owners(self, certified: Certified) -> np.ndarray:
         """Index of the pooled root that each certified one may equal, or -1."""
         out = call(overlaps, certified.roots, certified.radii, self.roots, self.radii)
         return np.where(certified.kind == FAILED, -1, out)
-
-    def _add(self, root: np.ndarray, radii: np.ndarray, real: bool) -> bool:
-        if len(self) and call(overlaps, root[None], radii[None], self.roots, self.radii)[0] >= 0:
-            return False
-        self.roots = np.vstack([self.roots, root])
-        self.radii = np.vstack([self.radii, radii])
-        self.is_real = np.append(self.is_real, real)
-        return True

@@ -356,22 +356,92 @@ def contracts(buffers, J):
 
 
 @njit(**OPTIONS)
+def _first_overlap(root, radii, more, more_radii, count):
+    """Index below `count` in `more` of a polydisc that may meet that of a root, or -1."""
+    for b in range(count):
+        apart = False
+        for v in range(len(root)):
+            gap = root[v] - more[b, v]
+            size = np.sqrt(gap.real * gap.real + gap.imag * gap.imag)
+            if size * (1.0 - 16.0 * UNIT) > (radii[v] + more_radii[b, v]) * (1.0 + 4.0 * UNIT):
+                apart = True
+                break
+        if not apart:
+            return b
+    return -1
+
+
+@njit(**OPTIONS)
 def overlaps(roots, radii, more, more_radii):
     """Index in `more` of a polydisc that may meet that of each root, or -1."""
-    r = roots.shape[1]
     out = np.full(len(roots), -1)
     for a in range(len(roots)):
-        for b in range(len(more)):
-            apart = False
-            for v in range(r):
-                gap = roots[a, v] - more[b, v]
-                size = np.sqrt(gap.real * gap.real + gap.imag * gap.imag)
-                if size * (1.0 - 16.0 * UNIT) > (radii[a, v] + more_radii[b, v]) * (
-                    1.0 + 4.0 * UNIT
-                ):
-                    apart = True
-                    break
-            if not apart:
-                out[a] = b
-                break
+        out[a] = _first_overlap(roots[a], radii[a], more, more_radii, len(more))
     return out
+
+
+@njit(**OPTIONS)
+def pool_roots(roots, radii, kind, pool, pool_radii, is_real, count, new):
+    """Add roots to a pool whose polydiscs are disjoint, each if it is disjoint from all in it.
+
+    Conjugates of non-real roots follow after all roots, so that the endpoint of a path itself
+    counts as new.
+
+    Parameters
+    ----------
+    roots, radii, kind : ndarray
+        Roots of kind `FAILED` are ignored.
+    pool, pool_radii, is_real : ndarray
+        The pool, with places for twice as many more.
+    count : int
+        Number of roots in the pool.
+    new : ndarray of bool
+        Output: which roots were added.
+
+    Returns
+    -------
+    int
+        Number of roots in the pool.
+    """
+    for mirrored in (False, True):
+        for k in range(len(roots)):
+            if kind[k] == FAILED or (mirrored and kind[k] != NONREAL):
+                continue
+            root = roots[k].conj() if mirrored else roots[k]
+            if _first_overlap(root, radii[k], pool, pool_radii, count) >= 0:
+                continue
+            pool[count], pool_radii[count] = root, radii[k]
+            is_real[count] = kind[k] == REAL
+            count += 1
+            if not mirrored:
+                new[k] = True
+    return count
+
+
+@njit(**OPTIONS)
+def conjugate_partners(roots):
+    """Index of an earlier root that seems to be the conjugate of each root, or -1."""
+    count, r = roots.shape
+    partner = np.full(count, -1)
+    unit = np.zeros(count)
+    for i in range(count):
+        largest, total = 0.0, 0.0
+        for v in range(r):
+            largest = max(largest, abs(roots[i, v]))
+            total += abs(roots[i, v])
+        # A root that was not found has no partner.
+        unit[i] = largest + 1e-3 if np.isfinite(total) else np.nan
+    for i in range(count):
+        for j in range(i):
+            limit = 1e-7 * min(unit[i], unit[j]) if unit[i] + unit[j] > 0.0 else 0.0
+            near = bool(limit > 0.0)
+            v = 0
+            while near and v < r:
+                near = abs(roots[i, v] - np.conj(roots[j, v])) < limit
+                v += 1
+            if near:
+                # Only the first that is near counts, and only if it has no partner itself.
+                if partner[j] < 0:
+                    partner[i] = j
+                break
+    return partner

@@ -34,6 +34,7 @@ from numeric.certification.krawczyk import (
     make_target,
 )
 from numeric.certification.krawczyk_balls import certify_exact
+from numeric.certification.krawczyk_kernel import conjugate_partners
 from numeric.certification.krawczyk_pairs import InputsTarget
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment, InstanceEngine
@@ -45,6 +46,7 @@ from numeric.equations.inputs import InputsForm
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
+from numeric.kernels import call
 from numeric.tracking.inputs.paired import StuckPath, finish_in_pairs
 from numeric.tracking.inputs.precise import finish_inputs_path, weights_of_pairs
 from numeric.tracking.monodromy import (
@@ -265,9 +267,10 @@ class HomotopyEngine:
             via=via,
         )
         shared = (time.process_time() - began) / len(jobs)
+        # A clock of CPU time is a call of the system: one for all, shared by the wall times.
+        began, spent = time.process_time(), [time.perf_counter()]
         for k, job in enumerate(jobs):
             check_time()
-            then = time.process_time()
             mine = which == k
             if job.paths:
                 job.retried += int(mine.sum())
@@ -286,7 +289,10 @@ class HomotopyEngine:
                 }
             elif side:
                 job.detoured |= set(roots[mine & (tracked.status == DONE)].tolist())
-            job.seconds += shared + time.process_time() - then
+            spent.append(time.perf_counter())
+        factor = (time.process_time() - began) / max(spent[-1] - spent[0], 1e-9)
+        for job, before, after in zip(jobs, spent, spent[1:], strict=False):
+            job.seconds += shared + factor * (after - before)
 
     def _finish(self, job: _InstanceRun, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
         """Finish paths that are stuck near the end in high precision."""
@@ -394,9 +400,7 @@ class HomotopyEngine:
             complex=found,
             status=COMPLETE if complete else UNDETERMINED,
             note=note,
-            solutions=tuple(
-                tuple(float(x) for x in root.real) for root in pool.roots[pool.is_real][order]
-            ),
+            solutions=tuple(map(tuple, pool.roots[pool.is_real][order].real.tolist())),
             paths=job.paths,
             retried=job.retried,
             certified=found,
@@ -546,7 +550,7 @@ def _certify(roots: np.ndarray, certify: Callable[[np.ndarray], Certified]) -> C
 
     `certify` tests those with the given indices.
     """
-    partner = _conjugates(roots)
+    partner = call(conjugate_partners, roots)
     alone = partner < 0
     tested = certify(np.flatnonzero(alone))
     kind = np.full(len(roots), FAILED)
@@ -560,24 +564,6 @@ def _certify(roots: np.ndarray, certify: Callable[[np.ndarray], Certified]) -> C
     roots[mirrored] = roots[partner[mirrored]].conj()
     radii[mirrored] = radii[partner[mirrored]]
     return Certified(kind, roots, radii)
-
-
-def _conjugates(roots: np.ndarray) -> np.ndarray:
-    """Index of an earlier root that seems to be the conjugate of each root, or -1."""
-    partner = np.full(len(roots), -1)
-    finite = np.flatnonzero(np.isfinite(roots).all(axis=1))
-    if not len(finite):
-        return partner
-    x = roots[finite]
-    unit = np.abs(x).max(axis=1) + 1e-3
-    gap = np.abs(x[:, None] - x[None].conj()).max(axis=2)
-    near = gap < 1e-7 * np.minimum(unit[:, None], unit[None])
-    np.fill_diagonal(near, False)
-    for i in range(len(x)):
-        others = np.flatnonzero(near[i, :i])
-        if len(others) and partner[finite[others[0]]] < 0:
-            partner[finite[i]] = finite[others[0]]
-    return partner
 
 
 def engine_with_roots(task: Assignment) -> InstanceEngine:
