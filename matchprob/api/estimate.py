@@ -247,9 +247,13 @@ def _unfinished(found: Estimate, arguments: Arguments) -> str:
 
 
 def _expected(arguments: Arguments) -> str:
+    """What the trials are expected to cost; nothing of a pipe, which only the verb can read."""
     from algebra.certificates.trial_costs import expectation
 
-    return expectation(as_problem(arguments["question"]))
+    question = arguments["question"]
+    if isinstance(question, str | Path) and not Path(question).is_file():
+        return ""
+    return expectation(as_problem(question))
 
 
 @verb(unfinished=_unfinished, is_drawn=True, before=_expected)

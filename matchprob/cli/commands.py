@@ -170,11 +170,11 @@ def command_of(verb: Verb) -> Callable[..., None]:
             with limited(seconds if seconds > 0 else math.inf):
                 _check_files(verb.parameters, line, targets.values(), output)
                 arguments = _arguments(verb.parameters, line)
-            for file, path in targets.items():
-                if file.check is not None:
-                    file.check(path, arguments)
-            if verb.before is not None and (expected := verb.before(arguments)):
-                say(f"matchprob: {expected}")
+                for file, path in targets.items():
+                    if file.check is not None:
+                        file.check(path, arguments)
+                if verb.before is not None and (expected := verb.before(arguments)):
+                    say(f"matchprob: {expected}")
             passed = dict(arguments)
             many = [value for p in verb.parameters if p.is_many for value in passed.pop(p.name)]
             try:

@@ -95,7 +95,7 @@ def too_many(model):
         (dynamic, "axis 1 of the input `x` has no size"),
         (newer, "operator set 999"),
         (half, "float16"),
-        (too_many, "graphs of up to 50000 are read"),
+        (too_many, "the graph has more than 50000 nodes"),
     ],
 )
 def test_models_that_cannot_be_read(folder, complaint, change, words):
