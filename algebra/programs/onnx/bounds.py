@@ -47,6 +47,8 @@ def check_expansion(model: Any) -> None:
     """
     functions = {(f.domain, f.name, f.overload): f for f in model.functions}
     known: dict[tuple[str, str, str], tuple[int, int]] = {}
+    # The size of a message is counted anew at each call: once here, not for each node.
+    longest = _MOST_WRITTEN + model.ByteSize()
 
     def size_of(key: tuple[str, str, str], path: tuple[tuple[str, str, str], ...]) -> Any:
         if key in path:
@@ -68,7 +70,7 @@ def check_expansion(model: Any) -> None:
                 parts += [total(graph.node, path) for graph in graphs]
             count += more + sum(part[0] for part in parts)
             length += longer + sum(part[1] for part in parts)
-            if count > MOST_NODES or length > _MOST_WRITTEN + model.ByteSize():
+            if count > MOST_NODES or length > longest:
                 raise InputError(
                     f"written out, it has more than {MOST_NODES} nodes or {_MOST_WRITTEN >> 20} MiB"
                 )
