@@ -119,7 +119,7 @@ class LastLayer:
     row: np.ndarray
 
 
-def last_layer(program: Program) -> LastLayer | None:
+def affine_last_layer(program: Program) -> LastLayer | None:
     """The last layer of a program, if it is affine and its parameters enter nowhere else."""
     nodes, places = program.nodes, np.arange(program.nodes[program.output].size)
     number, bias = program.output, ""

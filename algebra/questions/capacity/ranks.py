@@ -54,8 +54,8 @@ from algebra.programs.scales import scales
 from algebra.programs.tokens import number_of_samples
 from algebra.questions.capacity.bounds import (
     LastLayer,
+    affine_last_layer,
     largest_ranks,
-    last_layer,
     samples_of_all,
 )
 from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
@@ -153,18 +153,17 @@ def _row(
     """The capacities of one subset; ranks of all parameters, for more samples than before."""
     growth = _grown(model, subset, m, seed)
     met = None
-    if _is_all(subset, teacher):
-        pass
-    elif is_costly(model, growth.samples) or _exceeded(model, subset, teacher, growth, seed):
-        # Of a costly model this is a lower bound, as all its numbers are.
-        met = growth.full
-    else:
-        most = min(growth.full + 1, growth.samples)
-        if len(whole) < most:
-            whole = _growth_of_all(model, teacher, most, seed)
-        if _met(growth, whole) == len(whole) < growth.samples:
-            whole = _growth_of_all(model, teacher, growth.samples, seed)
-        met = _met(growth, whole)
+    if not _is_all(subset, teacher):
+        if is_costly(model, growth.samples) or _exceeded(model, subset, teacher, growth, seed):
+            # Of a costly model this is a lower bound, as all its numbers are.
+            met = growth.full
+        else:
+            most = min(growth.full + 1, growth.samples)
+            if len(whole) < most:
+                whole = _growth_of_all(model, teacher, most, seed)
+            if _met(growth, whole) == len(whole) < growth.samples:
+                whole = _growth_of_all(model, teacher, growth.samples, seed)
+            met = _met(growth, whole)
     size = subset.learnable(model.program)
     rank = growth.ranks[-1]
     # On a pattern a unit may switch that did not switch for any sample so far.
@@ -202,7 +201,7 @@ def _exceeded(
     d, full = model.outputs, growth.full
     if full == growth.samples or (full and growth.ranks[full - 1] < d * full):
         return False
-    layer = last_layer(model.program)
+    layer = affine_last_layer(model.program)
     if layer is not None and layer.weight in teacher and layer.weight not in subset.names:
         last = Subset("last", (layer.weight,))
         ranks, _ = _short_ranks(model, last, full + 1, seed, "capacity/last")
@@ -421,7 +420,7 @@ def _ranks_at(
 ) -> list[int]:
     """Ranks at a point; of a part of the columns if `some` and there are many more than rows."""
     columns, rng = Columns(model, point, m, subset.names), random.Random(stream)
-    layer = last_layer(model.program)
+    layer = affine_last_layer(model.program)
     if (
         layer is not None
         and layer.weight in subset.weights

@@ -13,17 +13,21 @@ from tests.doubles import labels, weights_of
 LEARNING, START = "what requires a gradient", "what requires a gradient, at its start"
 
 
-def adapted(start):
-    """tanh((W + B A) x) read out by two rows, with the factor B at a start."""
+def adapted(start, inputs=4, units=3, rank=1, outputs=2):
+    """tanh((W + B A) x) read out by some rows, with the factor B at a start."""
     build = Builder()
-    x = build.sample("x", (4,))
-    W, A, B = (build.weight(*one) for one in (("W", (3, 4)), ("A", (1, 4)), ("B", (3, 1))))
+    x = build.sample("x", (inputs,))
+    W, A, B = (
+        build.weight(*one)
+        for one in (("W", (units, inputs)), ("A", (rank, inputs)), ("B", (units, rank)))
+    )
     through = build.contract("ij,j->i", B, build.contract("ij,j->i", A, x))
     hidden = build.apply("tanh", build.add(build.contract("ij,j->i", W, x), through))
-    program = build.program(build.contract("ij,j->i", build.weight("out", (2, 3)), hidden))
+    out = build.weight("out", (outputs, units))
+    program = build.program(build.contract("ij,j->i", out, hidden))
     rng = np.random.default_rng(1)
     values = {name: (rng.integers(-9, 9, s), 7) for name, s in program.weights.items()}
-    values["B"] = (np.full((3, 1), start), 7)
+    values["B"] = (np.full((units, rank), start), 7)
     roles = dict.fromkeys(values, "matrix")
     return Read(program, values, frozenset(), {}, roles, frozenset({"A", "B"}))
 
@@ -59,17 +63,7 @@ def test_both_ranks_are_said():
 
 def test_an_update_of_rank_8_of_a_matrix_of_64_rows():
     """512 = 8 · 64 at B = 0; 960 = 8 · (64 + 64) − 8² otherwise; divided by three labels."""
-    build = Builder()
-    x = build.sample("x", (64,))
-    W, A, B = (build.weight(*one) for one in (("W", (64, 64)), ("A", (8, 64)), ("B", (64, 8))))
-    through = build.contract("ij,j->i", B, build.contract("ij,j->i", A, x))
-    hidden = build.apply("tanh", build.add(build.contract("ij,j->i", W, x), through))
-    program = build.program(build.contract("ij,j->i", build.weight("out", (3, 64)), hidden))
-    rng = np.random.default_rng(1)
-    values = {name: (rng.integers(-9, 9, s), 7) for name, s in program.weights.items()}
-    values["B"] = (np.zeros((64, 8), int), 7)
-    roles = dict.fromkeys(values, "matrix")
-    read = Read(program, values, frozenset(), {}, roles, frozenset({"A", "B"}))
+    read = adapted(0, inputs=64, units=64, rank=8, outputs=3)
     found = mp.capacity(read, LEARNING).subsets
     assert [(one.name, one.rank, one.capacity) for one in found] == [
         (LEARNING, 960, 320), (START, 512, 170),

@@ -8,7 +8,7 @@ import pytest
 from algebra.programs.generic import Model, random_program_point
 from algebra.programs.program import Builder
 from algebra.questions.capacity import Subset, capacities, ranks
-from algebra.questions.capacity.bounds import largest_ranks, last_layer, samples_of_all
+from algebra.questions.capacity.bounds import affine_last_layer, largest_ranks, samples_of_all
 from tests.algebra.questions.capacity.test_large import perceptron
 
 
@@ -85,14 +85,14 @@ def _sequence(shared):
 def test_last_layers_by_their_features(monkeypatch):
     """The ranks are those of all columns; a matrix that enters twice is no last layer."""
     model = _sequence(False)
-    layer = last_layer(model.program)
+    layer = affine_last_layer(model.program)
     assert (layer.weight, layer.bias, layer.row.tolist()) == ("W", "b", [0, 1, 2, 3])
-    assert last_layer(_sequence(True).program) is None
+    assert affine_last_layer(_sequence(True).program) is None
     for names in (("W",), ("W", "b")):
         point = random_program_point(model, 8, "last", bits=61)
         found = ranks._ranks_at(model, Subset("last", names), 8, point, "last")
         with monkeypatch.context() as patch:
-            patch.setattr(ranks, "last_layer", lambda program: None)
+            patch.setattr(ranks, "affine_last_layer", lambda program: None)
             expected = ranks._ranks_at(model, Subset("last", names), 8, point, "last")
         assert found == expected
         assert found[-1] == 3 * (4 + (len(names) > 1))
