@@ -18,6 +18,7 @@ import importlib
 import sys
 import typing
 import warnings
+from collections.abc import Iterator
 from importlib.util import find_spec
 from inspect import getsource, isfunction, unwrap
 from pathlib import Path
@@ -44,6 +45,9 @@ _OPTIONAL = {"Allocator": "anywidget"}
 
 __all__ = sorted(_HOME.keys() - _OPTIONAL.keys())
 
+
+# The packages of this project.
+_OURS = (__name__, "algebra", "numeric")
 
 _AGAIN = "install matchprob again with `--force-reinstall --no-deps`"
 
@@ -88,6 +92,18 @@ def _typed(function: Any) -> Any:
             return function
 
 
+def _methods(value: Any) -> Iterator[Any]:
+    """The functions of this project that are methods of a class."""
+    own = [base for base in getattr(value, "__mro__", ()) if base.__module__.split(".")[0] in _OURS]
+    for held in (held for base in own for held in vars(base).values()):
+        # Of a class or static method, a property, a cached property.
+        found = next(
+            (f for key in ("__func__", "fget", "func") if (f := getattr(held, key, 0))), held
+        )
+        if isfunction(found) and found.__module__.split(".")[0] in _OURS:
+            yield found
+
+
 def __getattr__(name: str) -> Any:
     if name in DEPRECATED:
         new, gone = DEPRECATED[name]
@@ -101,8 +117,8 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
-    if isfunction(value):
-        value = _typed(value)
+    for function in [value] if isfunction(value) else _methods(value):
+        _typed(function)
     globals()[name] = value
     return value
 

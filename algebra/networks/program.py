@@ -59,7 +59,7 @@ from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.program import Program, matrix_shape
-from algebra.programs.tokens import one_hot
+from algebra.programs.tokens import one_hot, token_numbers
 
 if TYPE_CHECKING:
     from algebra.programs.degrees import EntryBound
@@ -376,7 +376,8 @@ class ProgramNetwork(Network):
             if name not in self.program().samples:
                 continue
             shape = self.program().samples[name][:-1]
-            drawn = [rng.randrange(size) for _ in range(prod(shape) * self.m)]
+            numbers = token_numbers(self.read.tokens, name)
+            drawn = [numbers[rng.randrange(len(numbers))] for _ in range(prod(shape) * self.m)]
             out[name] = one_hot(np.array(drawn).reshape(*shape, self.m), size)
         return out
 

@@ -10,13 +10,51 @@ samples than its own.  If there are no more than m samples, all are among the fi
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from itertools import count
 from math import prod
 
 import numpy as np
 
 from algebra.programs.program import Program
+
+
+@dataclass(frozen=True)
+class TokenSizes(Mapping[str, int]):
+    """The lengths of the one-hot rows of inputs, some of whose numbers no sample contains.
+
+    Attributes
+    ----------
+    sizes : mapping of str to int
+    excluded : mapping of str to frozenset of int
+        Numbers that no sample contains (of padding), by the inputs' names.
+    """
+
+    sizes: Mapping[str, int]
+    excluded: Mapping[str, frozenset[int]] = field(default_factory=dict)
+
+    def __getitem__(self, name: str) -> int:
+        return self.sizes[name]
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self.sizes)
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+
+def token_numbers(tokens: Mapping[str, int], name: str) -> range | list[int]:
+    """The numbers that samples of an input may contain.
+
+    Examples
+    --------
+    >>> token_numbers(TokenSizes({"x": 4}, {"x": frozenset({1})}), "x")
+    [0, 2, 3]
+    """
+    every = range(tokens[name])
+    lost = tokens.excluded.get(name) if isinstance(tokens, TokenSizes) else None
+    return [k for k in every if k not in lost] if lost else every
 
 
 def choosing_inputs(program: Program, tokens: Mapping[str, int]) -> dict[str, int]:
@@ -38,7 +76,7 @@ def number_of_choices(program: Program, tokens: Mapping[str, int]) -> int:
     """
     shapes = program.samples
     sizes = choosing_inputs(program, tokens)
-    return prod(size ** prod(shapes[name][:-1]) for name, size in sizes.items())
+    return prod(len(token_numbers(tokens, name)) ** prod(shapes[name][:-1]) for name in sizes)
 
 
 def number_of_samples(program: Program, tokens: Mapping[str, int]) -> int | None:
@@ -57,7 +95,7 @@ def token_samples(
     ----------
     program : Program
     tokens : mapping of str to int
-        The lengths of the rows.
+        The lengths of the rows; perhaps `TokenSizes`.
     m : int
         If there are fewer different samples, they are repeated in their order.
     number : int, optional
@@ -66,10 +104,15 @@ def token_samples(
     shapes = {name: program.samples[name] for name in tokens if name in program.samples}
     sizes = choosing_inputs(program, tokens)
     lengths = {name: prod(shapes[name][:-1]) for name in shapes}
+    numbers = {name: token_numbers(tokens, name) for name in sizes}
     rng, most = random.Random(f"tokens/{number}"), min(m, number_of_choices(program, tokens))
     order: dict[tuple[int, ...], None] = {}
     while len(order) < most:
-        drawn = [rng.randrange(sizes[name]) for name in sizes for _ in range(lengths[name])]
+        drawn = [
+            numbers[name][rng.randrange(len(numbers[name]))]
+            for name in sizes
+            for _ in range(lengths[name])
+        ]
         order.setdefault(tuple(drawn))
     chosen = np.array(list(order), np.int64).reshape(len(order), -1)
     chosen = chosen[np.arange(m) % max(1, most)].T

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError, one_line, shown
+from algebra.programs.tokens import TokenSizes
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
@@ -89,7 +90,8 @@ def read_module(module: Any, example_inputs: Any, **options: Any) -> Read:
 
 def check_padding(read: Read, name: str, array: Any, what: str) -> None:
     """Refuse samples with numbers that a forward takes for padding."""
-    for number in sorted(read.excluded.get(name, ())):
+    lost = read.tokens.excluded if isinstance(read.tokens, TokenSizes) else {}
+    for number in sorted(lost.get(name, ())):
         if (array == number).any():
             raise InputError(
                 f"{what}: {one_line(name)} contains {number}, which the model takes for padding; "

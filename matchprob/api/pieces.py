@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 PATTERNS = 5
 
 
-def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
+def given_samples(read: Read, data: Any, source: str = "`data`") -> dict[str, np.ndarray]:
     """Samples for the inputs of a model, with the batch axis last.
 
     Parameters
@@ -32,6 +32,8 @@ def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
     data : array, mapping of str to array, str or Path
         An array for a model with one input, or arrays by the names of the inputs; or a file (.npy,
         or .npz with an array for each input).  The first axis is that of the samples.
+    source : str, optional
+        Where they are from, for messages.
 
     Raises
     ------
@@ -39,18 +41,18 @@ def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
         If the arrays do not fit the inputs.
     """
     if isinstance(data, (str, Path)):
-        data = _loaded(Path(data))
+        source, data = f"{source} ({data})", _loaded(Path(data))
     samples = read.program.samples
     if not isinstance(data, Mapping):
         if len(samples) != 1:
             raise InputError(
-                f"`data` is one array, and the model has the inputs {', '.join(samples)}: give an "
-                ".npz file, or a mapping, with an array for each"
+                f"{source} is one array, and the model has the inputs {', '.join(samples)}: give "
+                "an .npz file, or a mapping, with an array for each"
             )
         data = dict.fromkeys(samples, data)
     if set(data) != set(samples):
         raise InputError(
-            f"`data` has arrays for {', '.join(map(str, data)) or 'nothing'}, and the model has "
+            f"{source} has arrays for {', '.join(map(str, data)) or 'nothing'}, and the model has "
             f"the inputs {', '.join(samples)}"
         )
     out = {}
@@ -65,22 +67,27 @@ def given_samples(read: Read, data: Any) -> dict[str, np.ndarray]:
         if array.ndim != 1 + len(own) or array.shape[1:] != own or not len(array):
             wanted = " × ".join(["samples", *map(str, own)])
             raise InputError(
-                f"`data` for {name} has the shape {shown(array.shape)}; it must be {wanted}"
+                f"{source} for {name} has the shape {shown(array.shape)}; it must be {wanted}"
             )
-        check_padding(read, name, array, "`data`")
-        out[name] = _with_batch_last(array, size, name)
+        check_padding(read, name, array, source)
+        out[name] = _with_batch_last(array, size, f"{source} for {name}")
     if len({value.shape[-1] for value in out.values()}) > 1:
-        raise InputError("`data`: the inputs have different numbers of samples")
+        raise InputError(f"{source}: the inputs have different numbers of samples")
     return out
 
 
-def _with_batch_last(array: np.ndarray, size: int | None, name: str) -> np.ndarray:
+def _with_batch_last(array: np.ndarray, size: int | None, what: str) -> np.ndarray:
     if size is None:
         if array.dtype.kind not in "biuf":
-            raise InputError(f"`data` for {name} has entries of type {array.dtype}, not numbers")
+            raise InputError(f"{what} has entries of type {array.dtype}, not numbers")
+        if not np.isfinite(array).all():
+            first = tuple(np.argwhere(~np.isfinite(array))[0].tolist())
+            raise InputError(
+                f"{what}: the entry {shown(first)} is {array[first]}, no finite number"
+            )
         return np.moveaxis(array.astype(np.float64), 0, -1)
     if array.dtype.kind not in "iu" or array.min() < -size or array.max() >= size:
-        raise InputError(f"`data` for {name} must be whole numbers from 0 to {size - 1}")
+        raise InputError(f"{what} must be whole numbers from 0 to {size - 1}")
     return one_hot(np.moveaxis(array, 0, -1) % size, size).astype(np.float64)
 
 
@@ -115,8 +122,9 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
         example = read.example if not tokens else {}
         varied = bool(example) and all(len(np.unique(array)) > 1 for array in example.values())
         given = [example, None] if varied else [None]
+    source = "`example_inputs`" if data is None else "`data`"
     for samples in given if known else []:
-        inputs = None if samples is None else given_samples(read, samples)
+        inputs = None if samples is None else given_samples(read, samples, source)
         # The model's own weights where labels are rational functions on the pattern; where they
         # contain other functions, generic weights, at which formal values are exact.
         values = read.values if not plain.functions - {"choose"} else {}

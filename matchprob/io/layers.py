@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.families.normalization.dense import DenseNet
 from algebra.files.arrays import read_arrays
 
@@ -274,7 +274,8 @@ def _array(value: Any, name: str) -> np.ndarray:
     except (TypeError, ValueError):
         raise InputError(f"`{name}` ({shown(value)}) is not an array of numbers") from None
     if not np.isfinite(array).all():
-        raise InputError(f"`{name}` has entries that are not finite")
+        first = np.argwhere(~np.isfinite(array))[0].tolist()
+        raise InputError(f"`{name}` has entries that are not finite (the first at {first})")
     return array
 
 
@@ -298,7 +299,9 @@ def read_layers(network: Any, name: str = "network") -> list[Layer]:
         Its name in messages.
     """
     if isinstance(network, (str, Path)):
-        return read_layers(_load(Path(network)), str(network))
+        loaded = _load(Path(network))
+        with ErrorsAt(network):
+            return read_layers(loaded)
     if hasattr(network, "state_dict"):
         network = network.state_dict()
     if hasattr(network, "coefs_"):

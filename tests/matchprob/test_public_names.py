@@ -40,6 +40,16 @@ def test_a_public_name(name):
     assert pydoc.render_doc(found)
 
 
+def methods(found):
+    """The methods of a class, its properties' among them, that this project has written."""
+    for name, held in inspect.getmembers_static(found):
+        for key in ("__func__", "fget", "func"):
+            held = getattr(held, key, held)
+        if inspect.isfunction(held) and (name == "__init__" or not name.startswith("_")):
+            assert held.__module__.split(".")[0] in ("matchprob", "numeric", "algebra")
+            yield held
+
+
 @pytest.mark.parametrize("name", mp.__all__)
 def test_type_hints_of_a_public_name(name):
     """They can be evaluated, as tools do that build forms or schemes of functions."""
@@ -50,7 +60,9 @@ def test_type_hints_of_a_public_name(name):
         assert hints.keys() <= {*inspect.signature(found).parameters, "return"}
     elif inspect.isclass(found):
         assert isinstance(typing.get_type_hints(found), dict)
-        assert isinstance(typing.get_type_hints(found.__init__), dict)
+        for method in methods(found):
+            assert typing.get_type_hints(method).keys() <= {
+                *inspect.signature(method).parameters, "return"}  # fmt: skip
 
 
 def steps():

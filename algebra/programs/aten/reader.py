@@ -39,6 +39,7 @@ from algebra.programs.aten.operators import ATEN
 from algebra.programs.onnx.values import BATCH, Item, Moves, Tokens
 from algebra.programs.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
+from algebra.programs.tokens import TokenSizes, token_numbers
 from algebra.time_limits import check_time
 
 
@@ -146,8 +147,20 @@ class _GraphReader:
             assumed=tuple(dict.fromkeys(self.assumed)),
             absent=absent,
             example=example if len(example) == len(samples) else {},
-            excluded=self.excluded,
+            tokens=self._tokens(found.tokens),
         )
+
+    def _tokens(self, sizes: Mapping[str, int]) -> Mapping[str, int]:
+        """The lengths of one-hot rows, with the numbers that no sample contains."""
+        if not self.excluded:
+            return sizes
+        tokens = TokenSizes(sizes, self.excluded)
+        for name in sizes:
+            if not token_numbers(tokens, name):
+                raise InputError(
+                    f"`module`: it takes every number of `{one_line(name)}` for padding"
+                )
+        return tokens
 
     def _inputs(self, graph: Any, signature: Any) -> None:
         module = self.module

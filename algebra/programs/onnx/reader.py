@@ -44,8 +44,6 @@ OPERATORS: dict[str, Operator] = {
 }  # fmt: skip
 # Their values depend on the operator set in a way that the reference ignores, or on the batch.
 _NEVER_COMPUTED = ("BatchNormalization", "ConstantOfShape", "Dropout", "LogSoftmax", "Softmax")
-# Their values depend on the operator set in a way that the reference ignores, or on the batch.
-_NEVER_COMPUTED = ("BatchNormalization", "ConstantOfShape", "Dropout", "LogSoftmax", "Softmax")
 # Operators whose values are random: no constants of a file.
 _RANDOM = (
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
@@ -270,7 +268,7 @@ class _Reader:
             )  # fmt: skip
         call = Call(
             self.moves, node.op_type, self.opened.opset, inputs, attributes(node),
-            self.weights, len(node.output),
+            self.weights, len(node.output), node.input,
         )  # fmt: skip
         found = operator(call)
         return found if isinstance(found, tuple) else (found,)

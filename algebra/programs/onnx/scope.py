@@ -8,7 +8,7 @@ this node, is refused as well, unless it is declared to be idle: nothing that is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -38,17 +38,20 @@ class Call(Moves):
         Creates weights from parameters, and rows of tables that integer inputs choose.
     outputs : int
         Number of requested values.
+    names : sequence of str, optional
+        Names of the inputs.
     """
 
     def __init__(
         self, moves: Moves, op: str, opset: int, inputs: list[Known | Parameter | None],
         attributes: Mapping[str, Any], weights: Weights, outputs: int,
+        names: Sequence[str] = (),
     ) -> None:  # fmt: skip
         super().__init__(moves.build, moves.batch)
         self.op, self.opset, self.inputs = op, opset, inputs
         self.attributes, self.weight, self.tokens = attributes, weights.weight, weights.rows
         self.unnamed = weights.unnamed
-        self.outputs = outputs
+        self.outputs, self.names = outputs, names
         self.seen: set[int | str] = set()
         self.declared: Operator | None = None
 
@@ -71,7 +74,8 @@ class Call(Moves):
         if isinstance(found, Parameter):
             return self.weight(found, self._role(k, found.array))
         if isinstance(found, np.ndarray):
-            return self.constant(found, f"input {k}")
+            name = f" (`{one_line(self.names[k])}`)" if k < len(self.names) else ""
+            return self.constant(found, f"input {k}{name}")
         if found is None:
             raise InputError(f"its input {k} is missing")
         if isinstance(found, Tokens):

@@ -129,7 +129,9 @@ def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
     if array.dtype.kind != "f":
         raise InputError(f"{what} holds entries of type {array.dtype}, which are no real numbers")
     if not np.isfinite(array).all():
-        raise InputError(f"{what} holds entries that are infinite or no numbers")
+        first = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
+        place = f" (the first at {first})" if first else ""
+        raise InputError(f"{what} holds entries that are infinite or no numbers{place}")
     mantissas, exponents = np.frexp(array.astype(np.longdouble))
     exponents = np.where(array == 0, 0, exponents)
     # Doubles have 53 bits; those at the end that are 0 go to the exponent.
@@ -253,10 +255,10 @@ class Moves:
                 )
         try:
             shape = np.broadcast_shapes(*(item.shape for item in lifted))
-            self.build.room(math.prod(shape))
         except ValueError:
             shapes = " and ".join(str(self.shape(item)) for item in items)
             raise InputError(f"the shapes {shapes} do not fit") from None
+        self.build.room(math.prod(shape))
         if batch is not None and any(
             item.batch == batch and item.shape[batch] != shape[batch] for item in lifted
         ):
@@ -318,11 +320,12 @@ class Moves:
             raise InputError(f"the shape {self.shape(item)} cannot become {tuple(shape)}")
         try:
             full = np.broadcast_shapes(lifted.shape, tuple(own))
-            self.build.room(math.prod(full))
-            return self.move(lifted, np.broadcast_to(self.places(lifted), full), batch)
+            places = np.broadcast_to(self.places(lifted), full)
         except ValueError:
             message = f"the shape {self.shape(item)} cannot become {tuple(shape)}"
             raise InputError(message) from None
+        self.build.room(math.prod(full))
+        return self.move(lifted, places, batch)
 
     def without_axes(self, item: Item, axes: Sequence[int]) -> Item:
         """Remove axes of size 1; the batch axis is kept."""

@@ -10,7 +10,7 @@ from itertools import count
 
 import numpy as np
 
-from algebra.errors import InputError, one_line
+from algebra.errors import ErrorsAt, InputError, one_line
 from algebra.programs.onnx.values import Flags, Item, Moves, Tokens, over_denominator
 from algebra.programs.program import Program, Shape, Value
 
@@ -43,7 +43,8 @@ class Read:
     buffers : frozenset of str
         Weights that never learn: statistics of batch normalization.
     tokens : mapping of str to int
-        Samples that choose rows of a table, as 0 and 1, with the number of rows.
+        Samples that choose rows of a table, as 0 and 1, with the number of rows; `TokenSizes` if
+        no sample contains some of these numbers, according to `assumed`.
     roles : mapping of str to str
         The role of each weight: words of "norm", "bias", "matrix".
     trainable : frozenset of str, or None
@@ -56,8 +57,6 @@ class Read:
         Parameters of a module on which no operation depends, with their sizes.
     example : mapping of str to ndarray
         The samples with which a module was read, along the first axis; empty if they are not known.
-    excluded : mapping of str to frozenset of int
-        Numbers that no sample contains, according to `assumed`, by the inputs' names.
     """
 
     program: Program
@@ -70,7 +69,6 @@ class Read:
     assumed: tuple[str, ...] = ()
     absent: Mapping[str, int] = field(default_factory=dict)
     example: Mapping[str, np.ndarray] = field(default_factory=dict)
-    excluded: Mapping[str, frozenset[int]] = field(default_factory=dict)
 
     def __repr__(self) -> str:
         shapes = self.parameters
@@ -201,7 +199,8 @@ class Weights:
             raise InputError(f"{what} depends on no sample")
         if labels.batch is None and moves.batch > 1:
             raise InputError(f"{what} has no batch axis")
-        value = moves.plain(labels).value
+        with ErrorsAt(what):
+            value = moves.plain(labels).value
         row = moves.build.reshaped(value, (math.prod(value.shape),))
         return Read(
             moves.build.program(row), self.values, frozenset(self.buffers), self.token_sizes,

@@ -9,6 +9,7 @@ as for any program; values of weights are not stored.
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -19,6 +20,7 @@ from algebra.linalg.rational import exact_number
 from algebra.programs.onnx.bounds import MOST_NODES
 from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder, Node, Value
+from algebra.programs.tokens import TokenSizes, token_numbers
 
 FORMAT, VERSION = "matchprob-program", 1
 # Entries of all values together; exponents.
@@ -33,7 +35,12 @@ def is_written(content: bytes) -> bool:
 
 def write_program(read: Read) -> bytes:
     """The text of a program."""
-    program = read.program
+    program, lost = read.program, getattr(read.tokens, "excluded", {})
+    excluded = {
+        name: sorted(set(range(read.tokens[name])) & numbers)
+        for name, numbers in lost.items()
+        if name in read.tokens
+    }
     return json.dumps(
         {
             "format": FORMAT,
@@ -42,6 +49,7 @@ def write_program(read: Read) -> bytes:
             "output": program.output,
             "buffers": sorted(read.buffers),
             "tokens": dict(read.tokens),
+            **({"excluded": excluded} if excluded else {}),
         }
     ).encode()
 
@@ -87,8 +95,24 @@ def read_program(content: bytes) -> Read:
         output = made[_whole(data["output"], len(made))]
         if not output.batched:
             raise InputError("the output depends on no sample")
-        tokens = {str(name): _whole(size, 1 << 31) for name, size in data["tokens"].items()}
-        return Read(build.program(output), {}, frozenset(map(str, data["buffers"])), tokens, {})
+        tokens: Mapping[str, int] = {
+            str(name): _whole(size, 1 << 31) for name, size in data["tokens"].items()
+        }
+        lost = {
+            str(name): frozenset(_whole(number, 1 << 31) for number in numbers)
+            for name, numbers in data.get("excluded", {}).items()
+        }
+        program = build.program(output)
+        for name, shape in program.samples.items():
+            if name in tokens and shape[-1:] != (tokens[name],):
+                raise InputError(
+                    f"the rows of `{one_line(name)}` have not the length of its tokens"
+                )
+        if lost:
+            tokens = TokenSizes(tokens, lost)
+        if not all(token_numbers(tokens, name) for name in tokens if name in program.samples):
+            raise InputError("no number of an input is left that its samples may contain")
+        return Read(program, {}, frozenset(map(str, data["buffers"])), tokens, {})
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:

@@ -384,7 +384,7 @@ def _short_ranks(
     labels, or as parameters that remain without scales (`algebra.programs.scales`) and without the
     gauge of low-rank updates.
     """
-    d, size = model.outputs, subset.learnable(model.program) - _gauge(subset)
+    d, size = model.outputs, subset.learnable(model.program) - _gauge(model, subset)
     for attempt in range(_SHORT_POINTS):
         try:
             point = random_program_point(
@@ -451,9 +451,19 @@ def _last_layer_ranks(
     return [d * rank for rank in _growth(independent_rows(features, columns.p), m, 1)]
 
 
-def _gauge(subset: Subset) -> int:
-    """Directions of U and V that do not change W + U Vᵀ to first order: (U A, −V Aᵀ)."""
-    return sum(k * k for k in (subset.low_rank or {}).values())
+def _gauge(model: Model, subset: Subset) -> int:
+    """Directions of U and V that do not change W + U Vᵀ (p × q) to first order.
+
+    For U and V of rank r = min(k, p, q), as almost all are, the changes of W are the tangent space
+    of the matrices of rank r, of dimension r (p + q − r).  For k ≤ p, q the directions are
+    (U A, −V Aᵀ).
+    """
+    total = 0
+    for name, k in (subset.low_rank or {}).items():
+        shape = matrix_shape(model.program.weights[name])
+        rank = min(k, *shape)
+        total += k * sum(shape) - rank * (sum(shape) - rank)
+    return total
 
 
 def largest_rank(model: Model, subset: Subset) -> int:
@@ -466,7 +476,7 @@ def largest_rank(model: Model, subset: Subset) -> int:
             kept[key] = free
     else:
         free = kept[key]
-    return subset.learnable(model.program) - free - _gauge(subset)
+    return subset.learnable(model.program) - free - _gauge(model, subset)
 
 
 def _some_cells(
@@ -493,7 +503,7 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
     If square roots exist at the point it lies on a variety, for which the bound is not proved.
     Ranks with free roots are upper bounds for which it is; so the bound holds if these are equal.
     """
-    size = subset.learnable(model.program) - _gauge(subset)
+    size = subset.learnable(model.program) - _gauge(model, subset)
     most = largest_ranks(model.program, subset, len(ranks), size)
     short = [bound for found, bound in zip(ranks, most, strict=True) if found < bound]
     if not short:

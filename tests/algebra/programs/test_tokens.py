@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.networks.program import ProgramNetwork
 from algebra.programs.generic import (
     Columns,
     Model,
@@ -15,7 +16,7 @@ from algebra.programs.generic import (
 )
 from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
-from algebra.programs.tokens import number_of_samples, token_samples
+from algebra.programs.tokens import TokenSizes, number_of_samples, token_samples
 from numeric.equations.programs.patterns import drawn_patterns, pattern_at
 from tests.doubles import jacobian
 
@@ -81,6 +82,28 @@ def test_samples_are_different_until_all_are_there():
     assert (token_samples(program, {"x": V}, 9, 3)["x"] == drawn[..., :9]).all()
     other = token_samples(program, {"x": V}, 16, 4)["x"]
     assert (other != drawn[..., :16]).any()
+
+
+def test_excluded_numbers_are_in_no_sample():
+    """Two of four numbers are left: four samples of two tokens, everywhere, also when stored."""
+    program = embedded(tanh)
+    tokens = TokenSizes({"x": V}, {"x": frozenset({1, 2, 9, -100})})
+    assert number_of_samples(program, tokens) == 4
+    drawn = token_samples(program, tokens, 9, 3)["x"]
+    chosen = {tuple(drawn[..., k].argmax(axis=1)) for k in range(9)}
+    assert chosen == set(product((0, 3), repeat=2))
+    read = Read(program, {}, frozenset(), tokens, dict.fromkeys(program.weights, "matrix"))
+    # Two rows of the table have no effect.
+    found = mp.capacity(read, "E").subsets[0]
+    assert found.rank == 2 * WIDTH
+    assert any("its rows 1 … 2" in reason.reason for reason in found.reasons)
+    network = ProgramNetwork.of(read, 30)
+    again = ProgramNetwork("x", 30, model=network.model).read
+    assert dict(again.tokens) == {"x": V}
+    assert again.tokens.excluded == {"x": frozenset({1, 2})}
+    for seed in range(3):
+        rows = network._tokens(seed)["x"]
+        assert rows.any(axis=(0, 2)).tolist() == [True, False, False, True]
 
 
 def test_a_large_table_is_not_squared():

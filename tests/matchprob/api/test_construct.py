@@ -145,6 +145,14 @@ def test_depth_instead_of_width():
     assert block.zero_scales == 0
 
 
+def test_an_entry_of_a_file_that_is_not_finite(tmp_path):
+    """The file, the matrix and the place are named."""
+    W = W1.copy()
+    W[1, 0] = np.nan
+    np.savez(tmp_path / "net.npz", W1=W)
+    refuses(r"net\.npz: `W1` .*not finite .*\[1, 0\]", mp.construct, str(tmp_path / "net.npz"))
+
+
 @pytest.mark.parametrize(
     ("call", "words"),
     [

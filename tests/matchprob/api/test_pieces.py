@@ -140,6 +140,14 @@ def test_samples_that_do_not_fit(net, data, text):
     refuses(text, mp.capacity, net, data=data)
 
 
+def test_a_sample_that_is_no_number_is_named(net, tmp_path):
+    """The file, the input and the entry, counted as in the file."""
+    X = np.zeros((4, net.program.samples["x"][0]))
+    X[1, 0] = np.inf
+    np.save(tmp_path / "x.npy", X)
+    refuses(r"x\.npy.* for x: the entry \(1, 0\) is inf", mp.capacity, net, data=tmp_path / "x.npy")
+
+
 def test_equal_samples_add_nothing(net):
     """At data all ranks are those of the given numbers: copies of one sample have one's rank."""
     q = net.program.samples["x"][0]

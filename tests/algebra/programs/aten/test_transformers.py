@@ -8,6 +8,7 @@ import pytest
 import matchprob as mp
 from algebra.programs.aten.export import tensors_by_name
 from algebra.programs.aten.reader import read_torch
+from algebra.programs.tokens import token_samples
 from tests.doubles import labels, weights_of
 from tests.refusals import refuses
 
@@ -135,7 +136,9 @@ def test_padding_is_refused():
     )  # fmt: skip
     net, ids = transformers.RobertaModel(config), torch.randint(2, WORDS, (2, STEPS))
     read = agrees(net, {"input_ids": ids}, 1e-12)
-    assert read.excluded == {"input_ids": frozenset({1})}
+    assert read.tokens.excluded == {"input_ids": frozenset({1})}
+    drawn = token_samples(read.program, read.tokens, 40)["input_ids"]
+    assert drawn.any(axis=(0, 2)).tolist() == [k != 1 for k in range(WORDS)]
     ids[1, -1] = 1
     text = "input_ids contains 1, which the model takes for padding"
     refuses(f"`example_inputs`: {text}", mp.from_torch, net, ids)

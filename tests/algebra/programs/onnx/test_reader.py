@@ -96,6 +96,26 @@ def test_what_is_refused_in_one_line(tmp_path):
     assert "depends on no sample" in refused(written(net, tmp_path, net.weight("w", 2)))
 
 
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+@pytest.mark.parametrize("name", ["w", "b"])
+def test_a_weight_that_is_no_number_is_named(name, bad, tmp_path):
+    """The node, the tensor and the place of its first entry that is no finite number."""
+    net, tensors = Net(), {"w": np.ones((2, 3)), "b": np.ones(3)}
+    tensors[name].flat[1] = bad
+    value = net("MatMul", net.input("x", 2), net.tensor(tensors["w"], "w"))
+    path = written(net, tmp_path, net("Add", value, net.tensor(tensors["b"], "b")))
+    place = re.escape("[0, 1]" if name == "w" else "[1]")
+    refuses(rf"node \d .*input 1 \(`{name}`\) .*{place}", read_onnx, path)
+
+
+def test_large_values_are_not_shapes_that_do_not_fit(tmp_path):
+    """A sum with more entries than a file may have says so."""
+    net = Net()
+    x = net("Reshape", net.input("x", 3000), net.tensor(np.array([0, 3000, 1])))
+    wide = net.tensor(np.ones((1, 3000)), "b")
+    refuses("9000000 entries", read_onnx, written(net, tmp_path, net("Add", x, wide)))
+
+
 @pytest.mark.parametrize(
     "mix",
     [

@@ -8,7 +8,7 @@ import pytest
 from algebra.programs.generic import Model
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
-from algebra.questions.capacity.ranks import capacities
+from algebra.questions.capacity.ranks import capacities, largest_rank
 from algebra.questions.capacity.result import Subset
 from tests.onnx_models import save
 
@@ -113,6 +113,24 @@ def test_polynomial_networks_as_programs(sizes, dimension):
         value = build.power(value, 2) if k > 1 else value
         value = build.contract("ij,j->i", build.weight(f"W{k}", sizes[k - 1 : k + 1][::-1]), value)
     assert whole_rank(build, value) == dimension
+
+
+@pytest.mark.parametrize("rank", [1, 2, 3, 4, 7])
+@pytest.mark.parametrize("shape", [(3, 4), (4, 3), (3, 3), (1, 4)])
+def test_ranks_of_updates_beyond_the_sides_of_a_matrix(shape, rank):
+    """The rank of W + U Vᵀ by U and V is that of an SVD, and meets the bound for all points."""
+    build = Builder()
+    x = build.sample("x", shape[1:])
+    program = build.program(build.contract("ij,j->i", build.weight("W", shape), x))
+    rng = np.random.default_rng(rank)
+    U, V = rng.standard_normal((shape[0], rank)), rng.standard_normal((shape[1], rank))
+    moved = [np.outer(e, V[:, k]) for e in np.eye(shape[0]) for k in range(rank)]
+    moved += [np.outer(U[:, k], e) for e in np.eye(shape[1]) for k in range(rank)]
+    expected = np.linalg.matrix_rank(np.reshape(moved, (len(moved), -1)))
+    subset = Subset("update", (), {"W": rank})
+    found = capacities(Model(program), [subset]).subsets[0]
+    assert found.rank == expected == largest_rank(Model(program), subset)
+    assert found.error_bound == 0
 
 
 def test_full_ranks_need_no_bound(tmp_path):
