@@ -15,8 +15,8 @@ from fractions import Fraction
 import numpy as np
 from scipy import special
 
-from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
+from numeric.equations.programs.exponentials import evaluate_wide
 from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 _BATCH = "Z"
@@ -132,7 +132,7 @@ def labels(
     """
     blocks = {name: value[..., None] for name, value in weights.items()} | dict(samples)
     m = next(iter(samples.values())).shape[-1]
-    found = evaluate(program, Doubles(), blocks)[program.output]
+    found = evaluate_wide(program, Doubles(), blocks)[program.output]
     return np.broadcast_to(found, (*found.shape[:-1], m))
 
 

@@ -1,8 +1,9 @@
 """Programs in floating point.
 
-descent    Gradient descent, Adam and Levenberg–Marquardt for a batch of students
-losses     Mean squared errors of a batch, their gradients and Jacobians
-patterns   Activation patterns at drawn points
-reverse    Values of many runs at once, and derivatives by learnable weights
-students   A batch of students at their starts: weights, samples, labels, starts
+descent        Gradient descent, Adam and Levenberg–Marquardt for a batch of students
+exponentials   Exponentials beyond the range of doubles
+losses         Mean squared errors of a batch, their gradients and Jacobians
+patterns       Activation patterns at drawn points
+reverse        Values of many runs at once, and derivatives by learnable weights
+students       A batch of students at their starts: weights, samples, labels, starts
 """

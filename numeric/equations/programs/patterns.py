@@ -30,12 +30,12 @@ import numpy as np
 
 from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
-from algebra.programs.evaluate import evaluate
 from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample
 from algebra.programs.patches import Patched
 from algebra.programs.program import Node, Program
 from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
+from numeric.equations.programs.exponentials import along, evaluate_wide
 
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
 # deviation of a sum's mean after the adjustment, in units of that of the sum.
@@ -117,7 +117,7 @@ def pattern_at(
         recorder = _Recorder(program)
         few = {name: value[..., start : start + step] for name, value in samples.items()}
         with np.errstate(all="ignore"):
-            evaluate(program, recorder, fixed | few)
+            evaluate_wide(program, recorder, fixed | few)
         parts.append(recorder.pattern)
     if len(parts) == 1:
         return parts[0]
@@ -419,7 +419,7 @@ class _Adjusted:
         """Values of nodes: entries × samples."""
         blocks = {n: w[..., None] for n, w in self.weights.items()} | dict(self.samples)
         with np.errstate(all="ignore"):
-            found: dict[int, Any] = evaluate(self.program, self.arithmetic, blocks, numbers)
+            found = evaluate_wide(self.program, self.arithmetic, blocks, numbers)
         arrays = [v.whole() if isinstance(v, Patched) else v for v in (found[k] for k in numbers)]
         return [v.reshape(-1, v.shape[-1]) for v in arrays]
 
@@ -490,7 +490,7 @@ class _Adjusted:
         outer = [letter for letter in result if letter in own]
         size = np.sqrt(_averaged(self._of_product(term, spread**2), result, outer))
         size = np.where(size > 0, size, 1)
-        self._replaced(term, matrix / _along(size, outer, own), places)
+        self._replaced(term, matrix / along(size, outer, own), places)
 
     def _project(self, term: _Term, wanted: np.ndarray) -> None:
         """Subtract from a matrix the change of rank one that changes means as wanted."""
@@ -503,9 +503,9 @@ class _Adjusted:
         outer = [letter for letter in result if letter in own]
         change = _averaged(self._of_product(term, wanted / term.factor), result, outer)
         inner = [letter for letter in own if letter not in outer]
-        mean = _along(middle, shared, own) * np.ones(matrix.shape)
+        mean = along(middle, shared, own) * np.ones(matrix.shape)
         size = (mean**2).sum(axis=tuple(own.index(letter) for letter in inner), keepdims=True)
-        step = _along(change, outer, own) * mean / np.where(size > 0, size, 1)
+        step = along(change, outer, own) * mean / np.where(size > 0, size, 1)
         self._replaced(term, matrix - step, places)
 
 
@@ -513,12 +513,3 @@ def _averaged(values: np.ndarray, letters: str, kept: Sequence[str]) -> np.ndarr
     """The mean over axes whose letters are not kept; the kept ones in their order."""
     over = tuple(k for k, letter in enumerate(letters) if letter not in kept)
     return values.mean(axis=over)
-
-
-def _along(values: np.ndarray, kept: Sequence[str], letters: str) -> np.ndarray:
-    """Values with the axes `kept` as an array with the axes of other letters."""
-    order = sorted(range(len(kept)), key=lambda k: letters.index(kept[k]))
-    shape = [1] * len(letters)
-    for k in order:
-        shape[letters.index(kept[k])] = values.shape[k]
-    return values.transpose(order).reshape(shape)

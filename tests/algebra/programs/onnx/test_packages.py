@@ -34,6 +34,8 @@ READ = {
     "rapidocr/models/PP-OCRv6_det_small.onnx": _64,
     "rapidocr/models/PP-OCRv6_rec_small.onnx": {"x.3": 64},
     "ddddocr/common_det.onnx": {},
+    "onnx/backend/test/data/light/light_squeezenet.onnx": {},
+    "onnx/backend/test/data/light/light_shufflenet.onnx": {},
 }
 # The refusal of others.
 REFUSED = {
