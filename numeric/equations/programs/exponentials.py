@@ -8,7 +8,7 @@ a), and the logarithm of a sum is max a + log Σ exp(a_j − max a).
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -123,7 +123,8 @@ class WideArithmetic:
         repeats = any(len(set(group)) < len(group) for group in split)
         if repeats or not any(isinstance(factor, Wide) for factor in factors):
             return self._base.contract(node, letters, *map(_plain, factors))
-        own, shift = [], 0
+        own: list[Any] = []
+        shift: Any = 0
         for group, factor in zip(split, factors, strict=True):
             if not isinstance(factor, Wide):
                 own.append(factor)
@@ -137,7 +138,7 @@ class WideArithmetic:
         return _wide(self._base.contract(node, letters, *own), shift)
 
 
-def along(values: np.ndarray, kept: str, letters: str) -> np.ndarray:
+def along(values: np.ndarray, kept: Sequence[str], letters: str) -> np.ndarray:
     """Values with the axes `kept` as an array with the axes of other letters, some of size 1."""
     order = sorted(range(len(kept)), key=lambda k: letters.index(kept[k]))
     shape = [1] * len(letters)
