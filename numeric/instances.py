@@ -20,7 +20,7 @@ from flint import fmpq
 
 from algebra.errors import whole_number
 from algebra.linalg.rational import nearest_double, rational_echelon
-from algebra.networks.base import NotKnown
+from algebra.networks.protocols import not_known
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.problems.instance_files import GivenNumbers
@@ -101,14 +101,16 @@ class Instance:
 
         Raises
         ------
-        NotKnown
+        InputError
             If the activation is not a polynomial: then the labels are not rational.
         """
         network, X = self.problem.network, self.X
         if samples is not None:
             network, X = network.with_samples(len(samples)), X[:, samples]
         if network.equations_are == "analytic":
-            raise NotKnown(network, "labels in rational numbers", "its activation is no polynomial")
+            raise not_known(
+                network, "labels in rational numbers", "its activation is no polynomial"
+            )
         X = to_rational(X)
         drawn = self.drawn_labels
         teacher = {name: to_rational(value) for name, value in self.teacher.items()}

@@ -18,6 +18,7 @@ from algebra.certificates.verdicts import (
 )
 from algebra.documents import Explanation, Step, step
 from algebra.networks.limits import plural
+from algebra.networks.protocols import HasJacobian
 from algebra.time_limits import LimitReached, Limits
 
 if TYPE_CHECKING:
@@ -182,7 +183,7 @@ def explain_unfinished(problem: Problem, over: LimitReached, timeout: float = 12
             f"{plural(size, f'{size} weight')} of {network.parameters} learn, for "
             f"{plural(network.outputs, f'{network.outputs} label')}."
         )
-        if network.chain() is not None:
+        if isinstance(network, HasJacobian) and network.chain() is not None:
             most = network.label_dimension_bound
             known.append(
                 f"By counting, at most {plural(most, f'{most} equation')} of them "

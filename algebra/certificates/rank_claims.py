@@ -28,6 +28,7 @@ from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import VERDICTS
 from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
 from algebra.networks.base import Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.derivatives import dual_derivative
@@ -202,7 +203,7 @@ class RankChecker:
         assert evidence is not None
         cells = all_cells(network, self.problem.support)
         self._attained(evidence, cells, claimed, network)
-        bound = min(len(cells), network.label_dimension_bound)
+        bound = min(len(cells), jacobian_of(network).label_dimension_bound)
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         self._upper_bound(evidence, claimed == bound)
@@ -233,7 +234,7 @@ class RankChecker:
         if claim.rank > claim.equations:
             text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
             raise CheckFailed("rank", text)
-        most = self.problem.network.label_dimension_bound
+        most = jacobian_of(self.problem.network).label_dimension_bound
         met = claim.rank == min(size, claim.equations, most)
         self._upper_bound(evidence, met)
         if met:

@@ -29,20 +29,19 @@ from algebra.networks.base import (
     STATES,
     TRACES,
     Axis,
-    Cell,
     Factors,
     Lowering,
     Matrix,
     Network,
-    NotKnown,
     Point,
     Reading,
     Support,
     of_units,
 )
+from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
+from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
 from algebra.programs.arrays import EntryArithmetic, placed
-from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import Arithmetic, evaluate
 from algebra.programs.jacobian import Sweep, factors
@@ -104,7 +103,7 @@ class _Reached(EntryArithmetic):
         return (a != 0).astype(object) if self.vanishes else a * 0 + 1
 
 
-class ActivatedNetwork(Network):
+class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     """Base class of the kinds ``rnn`` and ``ffn``, which define `stages`, `output` and shapes.
 
     Attributes
@@ -154,7 +153,7 @@ class ActivatedNetwork(Network):
         """The stages, first to last."""
 
     @abstractmethod
-    def linear_kind(self) -> Network:
+    def linear_kind(self) -> ChainNetwork:
         """The linear network with the same matrices."""
 
     def lower(self) -> Identical | None:
@@ -314,12 +313,6 @@ class ActivatedNetwork(Network):
 
     def function(self, node: Node) -> Activation:
         return self.activation  # type: ignore[no-any-return]
-
-    def ball_columns(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
-    ) -> np.ndarray:
-        balls = {name: as_balls(value) for name, value in weights.items()}
-        return self.jacobian(balls, as_balls(X), cells, ball_product)
 
     def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
         return self.values_in(_Reached(self.activation), weights, X)[0]
@@ -558,12 +551,6 @@ class ActivatedNetwork(Network):
             total += slope_bits + width + rate_bits
         last = self.shapes[self.output][1].bit_length()
         return degree + received + 1, total + bits + last + len(stages).bit_length() + 1
-
-    @property
-    def own_forms(self) -> tuple[str, ...]:
-        if not self.activation.is_polynomial:
-            raise NotKnown(self, "polynomial equations", f"{self.activation} is no polynomial")
-        return ("sums",)
 
     # -- counting ------------------------------------------------------------------------
 

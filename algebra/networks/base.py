@@ -4,7 +4,8 @@ A network is a description without weights: its matrices, their shapes, and the 
 The forward map is written once, over any ring of entries.  Letters are those of Schlisselberg &
 Darshan (arXiv 2502.06300), with 0-based indices.
 
-Other modules use a kind only through these methods; one without an answer raises `NotKnown`.
+Other modules use a kind only through these methods and those of `algebra.networks.protocols`, of
+which a kind has what it knows.
 """
 
 from __future__ import annotations
@@ -31,9 +32,7 @@ from algebra.programs.programmed import Programmed
 
 if TYPE_CHECKING:
     from algebra.networks.chain import ChainLayout
-    from algebra.networks.limits import MatrixLimits
     from algebra.programs.generic import Model
-    from algebra.programs.program import Program
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
@@ -118,25 +117,6 @@ class Point:
     def reduced(self, a: Matrix) -> Matrix:
         """Residues of a sum."""
         return a % self.p
-
-
-class NotKnown(InputError):
-    """An operation that is not known for a kind of network.
-
-    Parameters
-    ----------
-    network : Network
-    what : str
-        What is not known, as the subject of "… not known".
-    instead : str, optional
-        A hint at an alternative.
-    """
-
-    def __init__(self, network: Network, what: str, instead: str = "") -> None:
-        super().__init__(
-            f"{what} of a {network.title} network (kind {network.kind!r}) are not known"
-            + (f"; {instead}" if instead else "")
-        )
 
 
 @dataclass(frozen=True)
@@ -382,9 +362,6 @@ class Network(Programmed):
         """Number of weights p."""
         return sum(rows * columns for rows, columns in self.shapes.values())
 
-    def build(self) -> Program:
-        raise self._no_jacobian()
-
     def drawn_model(self, support: Support) -> tuple[Model, int | None] | None:
         """The model to draw if ranks need one, and the ambient dimension."""
         return None
@@ -401,50 +378,9 @@ class Network(Programmed):
         """Whether the labels are an affine function of all weights of these matrices jointly."""
         return False
 
-    @property
-    def read_out(self) -> str | None:
-        """The matrix D if Y = D Z up to biases with Z independent of D; otherwise None."""
-        return None
-
     def chain(self) -> ChainLayout | None:
         """The network as a product of matrices, if it is one."""
         return None
-
-    # -- the Jacobian ----------------------------------------------------------------
-
-    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        """The factors of the Jacobian's columns at a point over GF(p).
-
-        Parameters
-        ----------
-        point : Point
-        names : sequence of str or None
-            The matrices to differentiate by; None for all.
-
-        Returns
-        -------
-        dict of str to (ndarray, ndarray)
-            L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or, if
-            it depends on the sample, (S, d, label columns, rows).  The derivative of the label (k,
-            c) by the cell (i, j) is the sum over s of L[s, k, (c,) i] R[s, j, c].
-        """
-        raise self._no_jacobian()
-
-    def modular_forward(self, point: Point) -> Matrix:
-        """Labels at a point whose matrices over GF(p) support the operations of `forward`.
-
-        Their entries may be dual numbers, for instance: see `algebra.ranks.derivatives`.
-        """
-        return self.forward(point.weights, point.X)
-
-    def ball_columns(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
-    ) -> np.ndarray:
-        """Columns of the Jacobian at a rational point, as balls of python-flint's precision.
-
-        The point's number determines all that is drawn besides weights and samples.
-        """
-        raise self._no_jacobian()
 
     # -- what can be recorded ----------------------------------------------------------
 
@@ -460,81 +396,15 @@ class Network(Programmed):
         ----------
         what : {"labels", "traces", "states"}
             The labels; the outputs at every step; the states of the hidden units.
+
+        Returns
+        -------
+        tuple of Reading
+            Empty if the network has no steps, or no hidden units whose states are known.
         """
         if what == LABELS:
             return tuple(Reading("outputs", step, self.d) for step in self.label_steps)
-        raise self._no_reading(what)
-
-    def modular_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        """The factors of the derivatives of `readings` (or of these units), at a point over GF(p).
-
-        As for `modular_tangents`, with the units of each reading in place of the outputs; a matrix
-        on which a reading does not depend is omitted.
-        """
-        if what != LABELS:
-            raise self._no_reading(what)
-        factors, found = self.modular_tangents(point, names), []
-        for k in range(len(self.label_steps)):
-            at = slice(k * self.m, (k + 1) * self.m)
-            parts = {
-                n: (L if L.ndim == 3 else L[:, :, at], R[:, :, at]) for n, (L, R) in factors.items()
-            }
-            found.append(parts)
-        return of_units(found, units)
-
-    def factor_entries(self, what: str) -> int:
-        """Bound on the number of entries of `modular_readings`' factors; 0 if negligible."""
-        return 0
-
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        """The values whose derivatives are `modular_readings`, one matrix (units×m) for each.
-
-        At a point of dual numbers, as for `modular_forward`.
-        """
-        if what != LABELS:
-            raise self._no_reading(what)
-        Y = self.modular_forward(point)
-        return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
-
-    def _no_reading(self, what: str) -> NotKnown:
-        instead = "record outputs, entries or samples"
-        if what == TRACES:
-            return NotKnown(self, "steps at which outputs could be read", instead)
-        return NotKnown(self, "derivatives of the states of hidden units", instead)
-
-    @property
-    def label_dimension_bound(self) -> int:
-        """An upper bound on the rank ρ of the whole Jacobian, from counting."""
-        raise self._no_jacobian()
-
-    @property
-    def entry_degree(self) -> int:
-        """Degree of a Jacobian entry as a polynomial in all random quantities of a point."""
-        raise self._no_jacobian()
-
-    @property
-    def entry_bits(self) -> int:
-        """Bit length of a bound on the sum of absolute coefficients of a Jacobian entry."""
-        raise self._no_jacobian()
-
-    @property
-    def formal_collisions(self) -> int:
-        """Number of independent pairs of values of a point that may coincide by chance."""
-        return 0
-
-    def _no_jacobian(self) -> NotKnown:
-        return NotKnown(
-            self,
-            "the Jacobian and the lifted equations",
-            "a linear network is needed: here they depend on the activation pattern, or are those "
-            "of the lowered network",
-        )
+        return ()
 
     @property
     def determining_samples(self) -> int:
@@ -551,45 +421,6 @@ class Network(Programmed):
     def lower(self) -> Lowering | None:
         """An equivalent network of another kind, if there is one."""
         return None
-
-    def axes(self) -> tuple[Axis, ...]:
-        """The units that may be renamed, outputs first."""
-        raise NotKnown(self, "the symmetries")
-
-    def transposed(self) -> dict[str, str]:
-        """The matrix that each becomes by transposition; empty if transposition is no symmetry."""
-        return {}
-
-    def limits(self) -> dict[str, MatrixLimits]:
-        """Numbers of equations in which the rows and columns of each matrix take part."""
-        raise NotKnown(self, "equation budgets", "use the generic rank instead")
-
-    def enough_rank(self, name: str) -> int:
-        """A rank such that changes of this rank reach all labels that any change can.
-
-        Let the labels depend on M only through its products with the columns of some matrix R (its
-        inputs) or the rows of some matrix L (the maps after it), of rank at most k for all other
-        weights.  With the projection P onto the column space of R, M + (M' − M) P has the same
-        effect as M', and differs from M by a matrix of rank at most k; likewise from the left.  If
-        M acts at several places, R contains its inputs at all of them: by induction along the
-        network these inputs do not change.
-
-        By default the rank of any matrix of its shape.
-        """
-        return min(self.shapes[name])
-
-    @property
-    def own_forms(self) -> tuple[str, ...]:
-        """Names of the lifted forms of a network that is not a chain."""
-        raise self._no_jacobian()
-
-    @property
-    def has_limits(self) -> bool:
-        """Whether the equation budgets of this kind are known."""
-        try:
-            return bool(self.limits())
-        except NotKnown:
-            return False
 
     def weight_text(self, name: str, row: str, column: str) -> str:
         """A weight in printed form, its row and column by name or number."""
@@ -639,10 +470,6 @@ class Network(Programmed):
         InputError
             If the ranks are upper bounds that are not proved to be attained.
         """
-
-    def narrow(self) -> list[str]:
-        """Layers too narrow for "a fully-learned teacher can express any linear function"."""
-        return []
 
     def __str__(self) -> str:
         sizes = ", ".join(f"{k} = {v}" for k, v in self.sizes.items())

@@ -56,6 +56,7 @@ from algebra.networks.base import (
     of_units,
 )
 from algebra.networks.limits import MatrixLimits, least
+from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits, not_known
 from algebra.time_limits import checked
 
 if TYPE_CHECKING:
@@ -118,7 +119,7 @@ class ChainLayout:
         return tuple(dict.fromkeys((self.output, *reversed(self.steps), *first)))
 
 
-class ChainNetwork(Network):
+class ChainNetwork(HasUnits, HasLimits, HasJacobian):
     """A network whose labels are a chain of matrix products, with all that follows from `chain`."""
 
     family: ClassVar[str] = "linear"
@@ -502,12 +503,12 @@ def need_chain(network: Network) -> ChainNetwork:
 
     Raises
     ------
-    NotKnown
+    InputError
         If it is not a chain.
     """
     if isinstance(network, ChainNetwork):
         return network
-    raise network._no_jacobian()
+    raise not_known(network, "the lifted equations", "a linear network is needed")
 
 
 @dataclass(frozen=True)

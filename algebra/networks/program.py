@@ -45,12 +45,11 @@ from algebra.networks.base import (
     Factors,
     Matmul,
     Matrix,
-    Network,
-    NotKnown,
     Point,
     Support,
     of_units,
 )
+from algebra.networks.protocols import HasJacobian, not_known
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
 from algebra.programs.duals import DualArithmetic, DualValue
@@ -75,7 +74,7 @@ _MOST = 3 * _GRID
 
 
 @dataclass(frozen=True)
-class ProgramNetwork(Network):
+class ProgramNetwork(HasJacobian):
     """A network that is read from a file.
 
     Parameters
@@ -247,6 +246,9 @@ class ProgramNetwork(Network):
         """The labels of one sample."""
         return self.read.program
 
+    def build(self) -> Program:
+        return self.program()
+
     def drawn_model(self, support: Support) -> tuple[Model, int | None]:
         shapes = self.read.parameters
         exists = {name: mask.reshape(shapes[name]) for name, mask in support.items()}
@@ -416,8 +418,8 @@ class ProgramNetwork(Network):
     def _all(self, value: Residues) -> Residues:
         return np.broadcast_to(value, (*value.shape[:-1], self.m)).reshape(self.d, self.m)
 
-    def _no_pattern(self) -> NotKnown:
-        return NotKnown(self, "ranks", "it chooses by signs: they are those of a pattern each")
+    def _no_pattern(self) -> InputError:
+        return not_known(self, "ranks", "it chooses by signs: they are those of a pattern each")
 
     # -- balls -----------------------------------------------------------------------------
 
@@ -456,9 +458,9 @@ class ProgramNetwork(Network):
 
         return entry_bound(self.program(), self.m, given)
 
-    def _at_file_only(self) -> NotKnown:
+    def _at_file_only(self) -> InputError:
         instead = "inspect, certify and verify take masks of cells there"
-        return NotKnown(self, "ranks at the weights of its file", instead)
+        return not_known(self, "ranks at the weights of its file", instead)
 
     @property
     def entry_degree(self) -> int:
@@ -527,7 +529,7 @@ class ProgramNetwork(Network):
         units: Sequence[np.ndarray] | None = None,
     ) -> list[Factors]:
         if what != LABELS:
-            raise self._no_reading(what)
+            return []
         factors = self.modular_tangents(point, names)
         return of_units([{name: factors[name] for name in (names or self.shapes)}], units)
 
@@ -555,7 +557,7 @@ class ProgramNetwork(Network):
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> Matrix:
-        raise NotKnown(self, "instances", "inspect, certify, verify and capacity take programs")
+        raise not_known(self, "instances", "inspect, certify, verify and capacity take programs")
 
     def __str__(self) -> str:
         return f"program {Path(self.file).name}: {self.d} labels a sample, m = {self.m}"

@@ -7,12 +7,13 @@ from typing import ClassVar
 
 from algebra.networks.base import Axis, Network, Support
 from algebra.networks.limits import NEVER, MatrixLimits, least
+from algebra.networks.protocols import HasLimits, HasUnits
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program
 
 
 @dataclass(frozen=True)
-class ShallowReLU(Network):
+class ShallowReLU(HasUnits, HasLimits, Network):
     """Shallow network ``Y = W2 relu(W1 X)`` (paper 1, section 5).
 
     Parameters

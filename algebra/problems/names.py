@@ -15,7 +15,8 @@ from functools import cached_property
 from typing import Any
 
 from algebra.errors import InputError, one_line, shown
-from algebra.networks.base import Axis, Network, NotKnown
+from algebra.networks.base import Axis, Network
+from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Cell
 
 _LONGEST = 60
@@ -43,11 +44,9 @@ def populations(network: Network) -> dict[str, Axis]:
     >>> list(populations(LinearRNN(n=2, T=2, b=1, d=1, m=2)))
     ['outputs', 'neurons', 'inputs']
     """
-    try:
-        axes = network.axes()
-    except NotKnown:
-        raise InputError(f"the units of a {network.title} network cannot be named") from None
-    known = {_key(axis): axis for axis in axes}
+    if not isinstance(network, HasUnits):
+        raise InputError(f"the units of a {network.title} network cannot be named")
+    known = {_key(axis): axis for axis in network.axes()}
     hidden = [key for key in known if key.startswith("layer")]
     if len(hidden) == 1:
         known = {("neurons" if key == hidden[0] else key): a for key, a in known.items()}

@@ -17,8 +17,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
-from algebra.networks.base import Network, NotKnown, Support
+from algebra.networks.base import Network, Support
 from algebra.networks.limits import plural
+from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
@@ -246,10 +247,7 @@ class Problem:
         values, network = Values.read(self.values, self.network), self.network
         if not (values or self.distribution.signs):
             return values
-        try:
-            other = network.lower() is not None or not network.axes()
-        except NotKnown:
-            other = True
+        other = network.lower() is not None or not isinstance(network, HasUnits)
         if other or dict(network.teacher_shapes) != dict(network.shapes):
             raise InputError(
                 f"[values] and signs are not implemented for this {network.title} network, which "

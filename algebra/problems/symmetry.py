@@ -35,6 +35,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.networks.base import Network
+from algebra.networks.protocols import units_of
 from algebra.problems.allocation import Allocation, Cell
 
 # Larger groups are not enumerated.
@@ -77,7 +78,9 @@ class SymmetryGroup:
     ) -> None:
         self.network = network
         self.axes = [
-            axis for axis in network.axes() if any(name in matrices for name, _ in axis.places)
+            axis
+            for axis in units_of(network).axes()
+            if any(name in matrices for name, _ in axis.places)
         ]
         self.order = prod(factorial(axis.size) for axis in self.axes)
         if self.order > LARGEST_GROUP:
@@ -98,7 +101,7 @@ class SymmetryGroup:
         same = {name: name for name in shapes}
         turns = [(same, False)]
         if transposition:
-            becomes = network.transposed()
+            becomes = units_of(network).transposed()
             if {becomes.get(name) for name in matrices} != set(matrices):
                 raise InputError(
                     f"`transposition` is no symmetry of {', '.join(matrices)} of this {network}; "

@@ -14,6 +14,7 @@ import numpy as np
 
 from algebra.linalg.modular import matmul, times
 from algebra.networks.base import Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 
 
@@ -34,7 +35,7 @@ def dual_derivative(
     -------
     ndarray of int64, shape (d, m)
     """
-    return network.modular_forward(dual_point(network, point, cells, step)).tangent
+    return jacobian_of(network).modular_forward(dual_point(network, point, cells, step)).tangent
 
 
 def dual_point(network: Network, point: Point, cells: Sequence[Cell], step: np.ndarray) -> Point:

@@ -46,6 +46,7 @@ from algebra.linalg.modular import (
     random_residues,
 )
 from algebra.networks.base import Factors, Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import masks_of, pinned_bits
 from algebra.ranks.jacobian import (
@@ -76,8 +77,9 @@ def _deficit_error(
     network: Network, rank_bound: int, more_degree: int, more_bits: int, prime: int
 ) -> Fraction:
     """`deficit_error` for primes of so many bits; combinations are those of `rank_at`."""
-    degree, bits = network.entry_degree + more_degree, network.entry_bits + more_bits
-    return deficit_probability(rank_bound, degree, bits, network.formal_collisions, prime)
+    known = jacobian_of(network)
+    degree, bits = known.entry_degree + more_degree, known.entry_bits + more_bits
+    return deficit_probability(rank_bound, degree, bits, known.formal_collisions, prime)
 
 
 def prime_bits(
@@ -196,6 +198,7 @@ def generic_rank(
     -------
     GenericRank
     """
+    network = jacobian_of(network)
     bound = min(len(cells), network.label_dimension_bound)
     if upper is not None:
         bound = min(bound, upper)
@@ -293,7 +296,7 @@ def rank_at(
     network, point = at_enough_samples(network, point, len(cells))
     factors = tangent_factors(network, point, names)
     known, rest, kernels = 0, cells, None
-    if set(names) == {network.read_out} or len(cells) * network.outputs > _SMALL:
+    if set(names) == {jacobian_of(network).read_out} or len(cells) * network.outputs > _SMALL:
         known, rest, kernels = _output_part(network, point.p, factors, cells)
     if known >= bound or not rest:
         return known
@@ -318,7 +321,7 @@ def _output_part(
     list of ndarray of int64, or None
         K_i for each output, one vector per row; None if the output matrix does not learn.
     """
-    read_out = network.read_out
+    read_out = jacobian_of(network).read_out
     rows: dict[int, list[int]] = {}
     for name, i, j in cells:
         if name == read_out:

@@ -38,6 +38,7 @@ import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.networks.base import ColumnFactors, Factors, Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
@@ -112,7 +113,7 @@ def tangent_factors(network: Network, point: Point, names: Sequence[str] | None 
     names : sequence of str, optional
         The matrices to differentiate by; by default all.
     """
-    return network.modular_tangents(point, names)
+    return jacobian_of(network).modular_tangents(point, names)
 
 
 def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:

@@ -18,6 +18,7 @@ from flint import arb_mat, ctx, fmpq
 
 from algebra.linalg.modular import modular_echelon, random_prime
 from algebra.networks.base import Network
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.values import restrict
 from algebra.ranks.jacobian import columns_at, random_point
@@ -195,5 +196,5 @@ def _entries(
     network: Network, minor: Minor, weights: Mapping[str, np.ndarray], X: np.ndarray
 ) -> arb_mat:
     """The minor as a matrix of balls."""
-    J = network.ball_columns(weights, X, minor.number, minor.columns)
+    J = jacobian_of(network).ball_columns(weights, X, minor.number, minor.columns)
     return arb_mat(len(minor.rows), len(minor.columns), J[list(minor.rows)].ravel().tolist())

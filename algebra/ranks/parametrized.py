@@ -41,6 +41,7 @@ from algebra.networks.base import (
     Reading,
     Support,
 )
+from algebra.networks.protocols import HasJacobian, HasUnits, jacobian_of
 from algebra.problems.allocation import Allocation
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
@@ -59,7 +60,7 @@ def _of_base(name: str) -> Any:
 
 
 @dataclass(frozen=True)
-class Parametrized(Network):
+class Parametrized(HasJacobian):
     """A network and the parameters of its updates: see the module.
 
     Parameters
@@ -76,7 +77,7 @@ class Parametrized(Network):
     {'D': (1, 3), 'W': (3, 3), 'B': (3, 1), 'g_W': (3, 1)}
     """
 
-    base: Network
+    base: HasJacobian
     updates: tuple[tuple[str, Update], ...]
 
     def __post_init__(self) -> None:
@@ -155,20 +156,6 @@ class Parametrized(Network):
         self, verb: str, support: Support, attained: Callable[[], bool] | None = None
     ) -> None:
         self.base.need_ranks(verb, support, attained)
-
-    def axes(self) -> tuple[Axis, ...]:
-        """Axes of the network; gains of single rows or columns are permuted with these."""
-        found = []
-        for axis in self.base.axes():
-            more = tuple(
-                (f"g_{name}", 0)
-                for name, update in self.updates
-                if isinstance(update, Gain)
-                and update.groups is None
-                and (name, 0 if update.line == "rows" else 1) in axis.places
-            )
-            found.append(replace(axis, places=axis.places + more))
-        return tuple(found)
 
     def weight_text(self, name: str, row: str, column: str) -> str:
         """A parameter's name in the update; for gains of single units, with the unit's name."""
@@ -338,6 +325,38 @@ class Parametrized(Network):
         return self.base.factor_entries(what) + count * (0 if what == LABELS else numbers)
 
 
+@dataclass(frozen=True)
+class NamedParametrized(HasUnits, Parametrized):
+    """`Parametrized`, of a network whose units can be named."""
+
+    def axes(self) -> tuple[Axis, ...]:
+        """Axes of the network; gains of single rows or columns are permuted with these."""
+        found = []
+        assert isinstance(self.base, HasUnits)
+        for axis in self.base.axes():
+            more = tuple(
+                (f"g_{name}", 0)
+                for name, update in self.updates
+                if isinstance(update, Gain)
+                and update.groups is None
+                and (name, 0 if update.line == "rows" else 1) in axis.places
+            )
+            found.append(replace(axis, places=axis.places + more))
+        return tuple(found)
+
+
+def parametrized(base: Network, updates: tuple[tuple[str, Update], ...]) -> Parametrized:
+    """A network with the parameters of its updates as weights.
+
+    Raises
+    ------
+    InputError
+        If the network's Jacobian is not known.
+    """
+    kind = NamedParametrized if isinstance(base, HasUnits) else Parametrized
+    return kind(jacobian_of(base), updates)
+
+
 def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
     """The problem with the parameters of updates as weights; unchanged without updates.
 
@@ -361,7 +380,7 @@ def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
                 f"learnable.{name}: {singly} is about single parameters, and those of a low-rank "
                 "update have no meaning one by one; use cells, gains or ties there"
             )
-    network = Parametrized(problem.network, tuple(updates.items()))
+    network = parametrized(problem.network, tuple(updates.items()))
     masks = {n: v for n, v in problem.learnable.items() if n not in updates}
     for name, update in updates.items():
         for letter, mask in update.identified(problem.network.shapes[name]).items():
@@ -423,7 +442,7 @@ def learning_weights(learning: Learning, *, gauge: bool = False) -> tuple[Networ
     """
     if not learning.updates:
         return learning.network, list(learning.cells)
-    network = Parametrized(learning.network, tuple(learning.updates.items()))
+    network = parametrized(learning.network, tuple(learning.updates.items()))
     kept = {
         f"{letter}_{name}": mask.ravel()
         for name, update in network.updates

@@ -15,6 +15,7 @@ import numpy as np
 from algebra.linalg.modular import Residues
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import STATES, Cell, Factors, Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.ranks.jacobian import jacobian
 from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import check_time
@@ -45,7 +46,7 @@ def reading_tables(
     names, p = sorted({cell[0] for cell in cells}), point.p
     base = network.base if isinstance(network, Parametrized) else network
     if what != STATES or not isinstance(base, ActivatedNetwork):
-        factors = network.modular_readings(what, point, names, units)
+        factors = jacobian_of(network).modular_readings(what, point, names, units)
         return [
             _table(part, cells, len(some) * network.m, p)
             for part, some in zip(factors, units, strict=True)

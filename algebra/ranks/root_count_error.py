@@ -60,6 +60,7 @@ from typing import TYPE_CHECKING, Any
 from algebra.linalg.modular import PRIME_COUNT
 from algebra.linalg.rational import float_text, nearest_double
 from algebra.networks.base import Network
+from algebra.networks.protocols import jacobian_of
 
 if TYPE_CHECKING:
     from algebra.problems.updates import Update
@@ -188,11 +189,12 @@ def _error(
     # A weight with an update is at most a drawn value plus a sum of products of two.
     ranks = (update.rank if isinstance(update, LowRank) else 1 for update in updates.values())
     growth = max(((1 + rank).bit_length() for rank in ranks), default=0)
-    D = (2 if updates else 1) * (network.entry_degree + 1)
+    known = jacobian_of(network)
+    D = (2 if updates else 1) * (known.entry_degree + 1)
     delta = (r + 1) * D * d ** (r - 1) + r
     point = Fraction(delta + value * r, _POINTS)
     # A label is at most the sum of weight times derivative (Euler), and so are its coefficients.
-    labels = network.entry_bits + network.parameters.bit_length() + D * growth
+    labels = known.entry_bits + network.parameters.bit_length() + D * growth
     inserted = labels + D * delta.bit_length()
     height = d**r * (Fraction(r * inserted, d) + 2 * (r + 2) * (2 * r + 8).bit_length())
     prime = Fraction(r * (int(height) // 30 + 1), PRIME_COUNT)
@@ -223,7 +225,7 @@ def label_degree(
     """
     chain = network.chain()
     if chain is None:
-        return network.entry_degree + 1
+        return jacobian_of(network).entry_degree + 1
     from algebra.problems.updates import LowRank
 
     degree = 0

@@ -16,6 +16,7 @@ from algebra.errors import LargeMemory, Unfinished
 from algebra.linalg.modular import LARGE
 from algebra.memory_limits import in_units, memory_limit
 from algebra.networks.base import LABELS, Network
+from algebra.networks.protocols import jacobian_of
 from algebra.time_limits import TooSlow, check_time, time_left
 
 # Total bytes for each entry of the table: for its rank, for its echelon form, and for a choice
@@ -106,7 +107,7 @@ def check_size(
     check_time()
     rows = network.outputs if rows is None else rows
     readings = {reading} if isinstance(reading, str) else set(reading)
-    factors = share * sum(network.factor_entries(one) for one in readings)
+    factors = share * sum(jacobian_of(network).factor_entries(one) for one in readings)
     table = _matrix(rows, columns)
     # Factors are collected step by step, then stacked.
     rate = _RATE

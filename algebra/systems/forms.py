@@ -48,6 +48,7 @@ from typing import Any
 from algebra.errors import InputError, shown
 from algebra.networks.base import STATES, Network
 from algebra.networks.chain import DRIVES, INPUTS, READ, ChainNetwork, need_chain
+from algebra.networks.protocols import not_known
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation
 from algebra.programs.evaluate import Arithmetic, evaluate
@@ -341,10 +342,13 @@ def written_forms(network: Network) -> tuple[str, ...]:
 
 
 def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
-    """The lifted forms for a network and allocation; ("direct",) if none is useful."""
+    """The lifted forms for a network and allocation; ("direct",) if none is useful.
+
+    None are known if the equations are no polynomials.
+    """
     chain = network.chain()
     if chain is None:
-        return network.own_forms
+        return (SUMS_FORM.name,) if network.equations_are == "polynomial" else ()
     if chain.recurrent:
         lifted = chain.recurrent in allocation.matrices
         return ("B", "D") if lifted else (DIRECT.name,)
@@ -359,7 +363,7 @@ def form_of(allocation: Allocation, name: str) -> LiftedForm:
     InputError
         Naming the forms of the network.
     """
-    forms(allocation.network, allocation)  # refuses equations that are no polynomials
+    need_forms(allocation)
     return checked_form(allocation.network, name)
 
 
@@ -390,6 +394,37 @@ def preferred_forms(network: Network, allocation: Allocation) -> tuple[str, ...]
     likewise.
     """
     return tuple(sorted(forms(network, allocation), key=lambda f: FORMS[f].size(allocation)))
+
+
+def preferred_form(allocation: Allocation) -> str:
+    """The lifted form with the smaller core.
+
+    Raises
+    ------
+    InputError
+        If the equations are no polynomials.
+    """
+    need_forms(allocation)
+    return preferred_forms(allocation.network, allocation)[0]
+
+
+def need_forms(allocation: Allocation) -> None:
+    """Refuse equations that are no polynomials.
+
+    Raises
+    ------
+    InputError
+    """
+    network = allocation.network
+    if not forms(network, allocation):
+        raise not_known(
+            network,
+            "polynomial equations",
+            "the activation is no polynomial"
+            if network.equations_are == "analytic"
+            else "a linear network is needed: here they depend on the activation pattern, or are "
+            "those of the lowered network",
+        )
 
 
 def core_dimension(allocation: Allocation) -> int | None:

@@ -12,6 +12,7 @@ import numpy as np
 from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
 from algebra.networks.kinds import MEANINGS
 from algebra.networks.limits import plural
+from algebra.networks.protocols import HasLimits, jacobian_of
 from algebra.problems.allocation import Allocation, cells_data, mask_pictures
 from algebra.problems.names import Names
 from algebra.ranks.budgets.cover import rank_bound
@@ -391,7 +392,7 @@ def _explanation(found: Inspection) -> Explanation:
         return _wasted(found)
     if found.updates:
         return _certified(f"Whether MP = 0 is decided by ranks: {found.skipped[0]}.")
-    counted = found.allocation.network.has_limits
+    counted = isinstance(found.allocation.network, HasLimits)
     surplus = "No row, column or cross has more learnable weights than equations"
     if not found.forms:
         text = "Nothing was eliminated: the equations are too many, or depend on the instance."
@@ -442,7 +443,7 @@ def _leaves(first: FormReport, over: str = "") -> str:
 def _wasted(found: Inspection) -> Explanation:
     """What budgets that are exceeded say: how far the rank is bounded."""
     allocation = found.allocation
-    limit, labels = rank_bound(allocation), allocation.network.label_dimension_bound
+    limit, labels = rank_bound(allocation), jacobian_of(allocation.network).label_dimension_bound
     known = (
         "Counting shows that some of the learnable weights are redundant:",
         *(f"  {text}" for text in budget_sentences(found.violations)[:_FIRST_VIOLATIONS]),

@@ -26,7 +26,7 @@ from algebra.programs.arrays import ArrayArithmetic, number_in
 from algebra.programs.residues import ModularArithmetic
 from algebra.systems.core import Core, CoreSystem
 from algebra.systems.elimination import eliminate
-from algebra.systems.forms import FORMS, batch_of, preferred_forms
+from algebra.systems.forms import FORMS, batch_of, preferred_form
 from algebra.systems.modular_elimination import core_of
 from algebra.systems.system import WrittenSystem, build_system, residue_system
 
@@ -189,7 +189,7 @@ def rational_core(
     defer: bool = True,
 ) -> CoreSystem:
     """The core of an instance over Q; by default in the form with the smaller core."""
-    form = form or preferred_forms(allocation.network, allocation)[0]
+    form = form or preferred_form(allocation)
     system = build_system(allocation, student, X, Y, RationalField(), form)
     return eliminate(system, defer=defer)
 

@@ -36,7 +36,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.networks.base import NotKnown, Support
+from algebra.networks.base import Support
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import (
     MsolveDied,
@@ -59,7 +59,7 @@ from algebra.ranks.root_count_error import (
 )
 from algebra.systems.core import Core
 from algebra.systems.degeneracy import degeneracy_locus
-from algebra.systems.forms import DIRECT, core_dimension, preferred_forms
+from algebra.systems.forms import DIRECT, core_dimension, forms, preferred_form
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.time_limits import checked, phase
@@ -283,12 +283,9 @@ def linear_root_count(
         return _affine(seed)
     if len(allocation.matrices) > 1:
         return None
-    try:
-        form = preferred_forms(network, allocation)[0]
-    except NotKnown:
+    if not forms(network, allocation) or core_dimension(allocation) not in (0, None):
         return None
-    if core_dimension(allocation) not in (0, None):
-        return None
+    form = preferred_form(allocation)
     p = random_prime(random.Random(f"root-count/{seed}"))
     allocation = with_few_samples(allocation)
     core, _ = modular_core(allocation, p, seed, form, support)
@@ -339,7 +336,7 @@ def _modular_count(
     timeout: float,
     primes: int,
 ) -> RootCount:
-    form = preferred_forms(allocation.network, allocation)[0]
+    form = preferred_form(allocation)
     rng = random.Random(f"root-count/{seed}")
     used: list[int] = []
     found: list[tuple[int, ...]] = []

@@ -25,7 +25,7 @@ from algebra.problems.problem import Problem
 from algebra.results import Result, named
 from algebra.systems.core import CoreSystem
 from algebra.systems.elimination import eliminate
-from algebra.systems.forms import preferred_forms
+from algebra.systems.forms import preferred_form
 from algebra.systems.instances import rational_core
 from algebra.systems.system import build_system
 
@@ -197,7 +197,7 @@ def eliminated(
         If there would be more than 64 symbols.
     """
     network, allocation = problem.network, problem.allocation
-    form = form or preferred_forms(network, allocation)[0]
+    form = form or preferred_form(allocation)
     known = (*network.shapes, "X", "Y")
     stay = set(known) if numbers is None and symbols is None else set(symbols or ())
     for name in stay:

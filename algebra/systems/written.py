@@ -37,7 +37,7 @@ from algebra.systems.forms import (
     LiftedForm,
     TooLong,
     checked_form,
-    preferred_forms,
+    preferred_form,
     written_forms,
 )
 from algebra.systems.inspection import MOST_EQUATIONS
@@ -215,7 +215,7 @@ def default_form(allocation: Allocation) -> str:
     network = allocation.network
     if network.chain() is None:
         return written_forms(network)[0]
-    return preferred_forms(network, allocation)[0]
+    return preferred_form(allocation)
 
 
 def _mapped(function: Callable[[Any], Any], a: np.ndarray) -> np.ndarray:

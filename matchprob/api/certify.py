@@ -121,21 +121,20 @@ def inspect(
     ('g_D(F) W = F [0, 0]', ['F_0_0', 'F_0_2', 'F_0_3', 'W_0_0', 'W_1_0'])
     """
     from algebra.families.equations import written_form
-    from algebra.networks.base import NotKnown
     from algebra.questions.surveys.structure import predictions
-    from algebra.systems.forms import CORE, TooLong
+    from algebra.systems.forms import CORE, TooLong, forms, need_forms
     from matchprob.api.given import as_instance
 
     problem = problem_or_model(question, learn, m, sizes, constants, output)
     with limited(positive_seconds(timeout, "timeout")):
         numbers = None if instance is None else as_instance(instance, problem).numbers
-        try:
-            found = _inspected(problem, numbers, seed, all_forms)
-        except NotKnown:
+        if numbers is not None and not forms(problem.network, numbers.problem.allocation):
             # Equations that are no polynomials can be written, and are not eliminated.
-            if numbers is None or not (equations or form not in (None, CORE)):
-                raise
+            if not (equations or form not in (None, CORE)):
+                need_forms(numbers.problem.allocation)
             found = _inspected(problem, None, seed, all_forms)
+        else:
+            found = _inspected(problem, numbers, seed, all_forms)
         if equations or form not in (None, CORE):
             try:
                 written = written_form(

@@ -18,7 +18,8 @@ import numpy as np
 from algebra.certificates.trial_costs import affordable_trials, too_costly
 from algebra.certificates.vanishing import labels_vanish
 from algebra.linalg.rational import nearest_double
-from algebra.networks.base import Network, NotKnown
+from algebra.networks.base import Network
+from algebra.networks.protocols import BUDGETS, HasLimits, limits_of, not_known
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.questions.theorems.statements import THEOREMS
@@ -27,7 +28,7 @@ from algebra.ranks.budgets.lines import Budget, budgets
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.what_if import what_if
 from algebra.results import named
-from algebra.systems.forms import preferred_forms, unknown_count
+from algebra.systems.forms import preferred_form, preferred_forms, unknown_count
 from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.instances import modular_instance
 from algebra.systems.system import WrittenSystem
@@ -68,8 +69,6 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
     def part(what: Callable[[], Any]) -> Any:
         try:
             return what()
-        except NotKnown as error:
-            unknown.append(str(error))
         except OutOfTime:
             unknown.append("some parts take longer than a page can wait: use the buttons below")
         return None
@@ -78,6 +77,9 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
         # Where ranks modulo primes say nothing of MP, or not for certain, the verdict is a job.
         is_ranked = network.rank_decides and network.ranks_are_exact(problem.support)
         ranks = part(lambda: _ranks(problem, seed)) if is_ranked else None
+        is_counted = isinstance(network, HasLimits)
+        if not is_counted:
+            unknown.append(str(not_known(network, *BUDGETS)))
         is_few = network.chain() is not None and _unknowns(allocation) <= FEW_UNKNOWNS
         data = {
             "digest": problem.digest,
@@ -88,9 +90,11 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
             "too_costly": too_costly(problem),
             "shapes": {name: list(shape) for name, shape in network.shapes.items()},
             "rank": ranks,
-            "limits": part(lambda: _limits(network)),
-            "totals": part(lambda: _totals(allocation)),
-            "violations": part(lambda: [_violation(v) for v in budget_violations(allocation)]),
+            "limits": part(lambda: _limits(network)) if is_counted else None,
+            "totals": part(lambda: _totals(allocation)) if is_counted else None,
+            "violations": part(lambda: [_violation(v) for v in budget_violations(allocation)])
+            if is_counted
+            else None,
             "theorems": _theorems(network, allocation, ranks),
             "what_if": part(lambda: _what_if(problem, seed)) if ranks else None,
             "blocks": part(lambda: blocks_of(problem, seed)) if is_few else None,
@@ -106,7 +110,7 @@ def blocks_of(problem: Problem, seed: int = 0) -> Data | None:
     allocation = problem.allocation
     if not allocation.size:
         return None
-    form = preferred_forms(problem.network, allocation)[0]
+    form = preferred_form(allocation)
     if unknown_count(allocation, form) > MOST_UNKNOWNS:
         return None
     instance = modular_instance(
@@ -196,7 +200,7 @@ def _ranks(problem: Problem, seed: int) -> Data:
 def _limits(network: Network) -> Data:
     """Number of equations to which a row and a column of each matrix contribute."""
     out = {}
-    for name, limits in network.limits().items():
+    for name, limits in limits_of(network).items():
         column = limits.column
         out[name] = {
             "row": [limits.row[0], limits.row[1]],

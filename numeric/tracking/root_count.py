@@ -16,7 +16,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.ranks.root_count_error import TRACE, by_trace
-from algebra.systems.forms import preferred_forms
+from algebra.systems.forms import preferred_form
 from algebra.systems.root_count import (
     RootCount,
     RootCountError,
@@ -110,7 +110,7 @@ def monodromy_root_count(
     return RootCount(
         value=test.root_count,
         rule=TRACE,
-        form=preferred_forms(allocation.network, allocation)[0],
+        form=preferred_form(allocation),
         blocks=(),
         primes=(),
         seed=seed,

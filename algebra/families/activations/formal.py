@@ -107,6 +107,7 @@ from algebra.certificates.minors import MinorInFile, check_minor
 from algebra.certificates.rank_claims import EvidenceOnRanks, RankChecker
 from algebra.networks.activation import Activation
 from algebra.networks.base import Network
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import everything_learns
@@ -190,7 +191,7 @@ class FormalClaimChecker(RankChecker):
         """Status of ρ: at most by new formal points or by counting, at least by the minor."""
         if self.minor is None:
             return known
-        is_most = self.claim.equations == self.problem.network.label_dimension_bound
+        is_most = self.claim.equations == jacobian_of(self.problem.network).label_dimension_bound
         return PROVED if is_most else PROBABLE
 
     def _everything(self) -> str:

@@ -32,6 +32,7 @@ from algebra.certificates.verdicts import MAXIMAL, MINIMAL
 from algebra.families.linear.arguments.order import ORDER, argument
 from algebra.families.linear.case import Case
 from algebra.networks.limits import plural
+from algebra.networks.protocols import HasLimits
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations
@@ -137,7 +138,7 @@ def why_minimal(
 def _violated(allocation: Allocation) -> tuple[str, ...]:
     """Budgets that are exceeded, in words; omitted if time is up."""
     try:
-        known = allocation.network.has_limits
+        known = isinstance(allocation.network, HasLimits)
         return budget_sentences(budget_violations(allocation)) if known else ()
     except OutOfTime:
         return ()

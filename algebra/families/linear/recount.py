@@ -30,7 +30,7 @@ from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core
-from algebra.systems.forms import DIRECT, forms, preferred_forms
+from algebra.systems.forms import DIRECT, forms, preferred_form, preferred_forms
 from algebra.systems.instances import ModularInstance, modular_core, modular_instance
 from algebra.systems.root_count import RootCounter, RootCountError, has_short_labels
 
@@ -140,7 +140,7 @@ def recount_again(
     if why_one:
         return Recount(1, why_one, is_proved=True)
     p = prime_not_in(used, random.Random(f"recount/{seed}"))
-    first = preferred_forms(target.network, target)[0]
+    first = preferred_form(target)
     core, _ = modular_core(target, p, seed, first, support)
     if core.is_linear:
         return Recount(1, f"elimination of a random instance modulo {p} leaves no equation")

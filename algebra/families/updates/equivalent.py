@@ -19,7 +19,8 @@ from itertools import product
 import networkx as nx
 import numpy as np
 
-from algebra.networks.base import Network, NotKnown
+from algebra.networks.base import Network
+from algebra.networks.protocols import HasJacobian, jacobian_of, not_known
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank, Update
 
@@ -32,17 +33,11 @@ def need_jacobian(network: Network) -> None:
 
     Raises
     ------
-    NotKnown
+    InputError
     """
-    if network.rank_decides:
-        try:
-            bound = network.label_dimension_bound
-        except NotKnown:
-            # A lowered network has a Jacobian only as the other kind.
-            bound = -1
-        if bound >= 0:
-            return
-    raise NotKnown(network, "verdicts on updates", "of linear networks, rnn and ffn they are")
+    # A lowered network has a Jacobian only as the other kind.
+    if not (network.rank_decides and isinstance(network, HasJacobian)):
+        raise not_known(network, "verdicts on updates", "of linear networks, rnn and ffn they are")
 
 
 def as_plain(problem: Problem) -> Problem:
@@ -64,7 +59,7 @@ def cells_instead(problem: Problem) -> dict[str, np.ndarray]:
     found = {}
     for name, update in problem.updates.items():
         shape = network.shapes[name]
-        mask = update.as_cells(shape, support.get(name), network.enough_rank(name))
+        mask = update.as_cells(shape, support.get(name), jacobian_of(network).enough_rank(name))
         if mask is not None:
             found[name] = mask
     return found

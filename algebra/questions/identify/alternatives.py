@@ -34,7 +34,7 @@ from algebra.polynomials.quotient import Element
 from algebra.problems.allocation import Allocation, Cell
 from algebra.ranks.generic_rank import network_rank
 from algebra.systems.core import Core, FunctionPoints
-from algebra.systems.forms import beyond_counting, preferred_forms
+from algebra.systems.forms import beyond_counting, preferred_form
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import RootCountError
 
@@ -120,7 +120,7 @@ def alternatives(
             f"its equations leave {unknowns} unknowns after those that are fixed by linear ones: "
             "the number of matches is not counted for so many unknowns"
         )
-    form = preferred_forms(allocation.network, allocation)[0]
+    form = preferred_form(allocation)
     if square is None:
         square = allocation.size == network_rank(allocation.network, support, seed).rank
     rng = random.Random(f"alternatives/{seed}")

@@ -14,7 +14,6 @@ from typing import Any
 
 from algebra.documents import Document, Paragraph
 from algebra.linalg.rational import nearest_double
-from algebra.networks.base import NotKnown
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
 from algebra.problems.allocation import (
     MOST_CELLS,
@@ -32,6 +31,7 @@ from algebra.questions.identify.freedom import TargetState, TargetStates
 from algebra.questions.identify.updates import learning_fibre
 from algebra.ranks.parametrized import by_parameters
 from algebra.results import Result, named
+from algebra.systems.forms import forms
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import OutOfTime, time_left
 
@@ -240,10 +240,12 @@ def identify(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Ident
     found, unknown, out_of_time = None, "", False
     if local.dimension:
         unknown = "not computed where matches are not isolated" if local.determined else ""
+    elif allocation.size and not forms(allocation.network, allocation):
+        unknown = "the equations are no polynomials"
     elif allocation.size:
         try:
             found = alternatives(allocation, support, seed=seed, timeout=time_left(timeout))
-        except (RootCountError, MsolveMissing, MsolveError, OutOfTime, NotKnown) as error:
+        except (RootCountError, MsolveMissing, MsolveError, OutOfTime) as error:
             unknown = str(error)
             out_of_time = isinstance(error, (OutOfTime, MsolveTimeout))
     return Identification(problem, local, found, unknown, seed, out_of_time, timeout)

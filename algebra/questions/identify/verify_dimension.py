@@ -43,6 +43,7 @@ from algebra.certificates.records import Record
 from algebra.declarations import Count, Size
 from algebra.linalg.modular import modular_rank, random_prime, random_residues, times
 from algebra.networks.base import Network, Support
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.questions.identify.dimension import FORMAT, VERSION, degrees
 from algebra.ranks.derivatives import dual_derivative, dual_point
@@ -174,7 +175,7 @@ def _check_ambient(
         check_time()
         moved = replace(point, X=times(point.X % p, np.full((1, 1), t % p, np.int64), p))
         still = dual_point(network, moved, (), np.zeros(0, np.int64))
-        return np.asarray(network.modular_forward(still).value, np.int64) % p
+        return np.asarray(jacobian_of(network).modular_forward(still).value, np.int64) % p
 
     one = labels(1)
     t = rng.randrange(2, p)

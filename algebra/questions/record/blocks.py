@@ -39,6 +39,7 @@ import numpy as np
 from algebra.linalg.modular import Residues, matmul, modular_echelon, random_residues
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import STATES, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.ranks.derivatives import dual_point
 from algebra.time_limits import check_time
 
@@ -99,7 +100,7 @@ def direction_of(
     along = [
         value.tangent.ravel() % point.p
         for source, _ in question.owners
-        for value in network.modular_values(source, duals)
+        for value in jacobian_of(network).modular_values(source, duals)
     ]
     owners = [of.ravel() for _, inside in question.owners for of in inside]
     return np.concatenate(along), np.concatenate(owners)
@@ -225,7 +226,7 @@ class _Reach:
         names = sorted(question.allocation.matrices)
         few = Point(point.p, point.seed, point.weights, point.X[:, :SEEN])
         [(_, inside)] = question.owners
-        factors = network.modular_readings(STATES, few, names)
+        factors = jacobian_of(network).modular_readings(STATES, few, names)
         place = {k: i for i, k in enumerate(question.allowed)}
         places = {
             name: np.array([(k, c[1], c[2]) for k, c in enumerate(cells) if c[0] == name]).T

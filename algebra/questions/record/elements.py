@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.errors import InputError, given_list, known_name, shown
-from algebra.networks.base import LABELS, STATES, TRACES, Network
+from algebra.networks.base import LABELS, STATES, TRACES, Network, Reading
+from algebra.networks.protocols import HasUnits, not_known
 from algebra.problems.names import Names, printed_name
 
 
@@ -112,7 +113,7 @@ def elements_of(
     owners = []
     for kind in check_kinds(what):
         read = ELEMENT_KINDS[kind]
-        readings = network.readings(read.source)
+        readings = known_readings(network, read.source)
         inside = []
         for reading in readings:
             with_step = "step" in read.by and (read.source != LABELS or len(readings) > 1)
@@ -132,16 +133,25 @@ def elements_of(
     return tuple(numbers), owners
 
 
+def known_readings(network: Network, what: str) -> tuple[Reading, ...]:
+    """The network's readings of this source (`Network.readings`); refused if it has none.
+
+    Raises
+    ------
+    InputError
+    """
+    found = network.readings(what)
+    if not found:
+        subject = "derivatives of the states of hidden units"
+        if what == TRACES:
+            subject = "steps at which outputs could be read"
+        raise not_known(network, subject, "record outputs, entries or samples")
+    return found
+
+
 def available_kinds(network: Network) -> tuple[str, ...]:
     """The kinds of elements that a network has."""
-    found = []
-    for name, kind in ELEMENT_KINDS.items():
-        try:
-            network.readings(kind.source)
-        except InputError:
-            continue
-        found.append(name)
-    return tuple(found)
+    return tuple(name for name, kind in ELEMENT_KINDS.items() if network.readings(kind.source))
 
 
 def check_kinds(what: str | Sequence[str]) -> tuple[str, ...]:
@@ -169,7 +179,7 @@ def title(element: Recordable, names: Names) -> str:
 
 def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
     """The names of a population's units; None if they have none."""
-    if not names:
+    if not names or not isinstance(names.network, HasUnits):
         return None
     for known in names.network.axes():
         if known.name == axis:

@@ -42,6 +42,7 @@ from algebra.questions.record.elements import (
     Recordable,
     available_kinds,
     elements_of,
+    known_readings,
     numbers_of,
     title,
 )
@@ -130,7 +131,7 @@ def _of_elements(
     whole = [word for word in words if word in (UNITS, OUTPUTS)]
     if UNITS in whole:
         # Refused with the reason if there are none.
-        network.readings(STATES)
+        known_readings(network, STATES)
     for word in words:
         if word in whole:
             continue
@@ -201,13 +202,9 @@ def _new_sample(network: Network) -> RecordingTarget:
 def _steps(network: Network, word: str) -> range:
     """The steps that ``times=A:B`` names."""
     match = _TIMES.match(word)
-    try:
-        steps = [reading.step for reading in network.readings(TRACES)]
-    except InputError:
-        raise InputError(
-            f"`target` ({shown(word)}): a {network.title} network has no steps"
-        ) from None
-    count = len(steps)
+    count = len(network.readings(TRACES))
+    if not count:
+        raise InputError(f"`target` ({shown(word)}): a {network.title} network has no steps")
     if match is not None:
         start = int(match[1])
         stop = start + 1 if match[2] is None else int(match[2])

@@ -16,7 +16,7 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.families.equations import inspect_allocation
 from algebra.families.relu.patterns import patterns_left_by_D3, patterns_left_by_D4
-from algebra.networks.base import Network, NotKnown
+from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.questions.surveys.atlas import orbits
@@ -91,11 +91,7 @@ def predictions(found: Inspection) -> tuple[str, ...]:
 def _forms(
     allocation: Allocation, support: Mapping[str, np.ndarray], seed: int
 ) -> tuple[FormReport, ...]:
-    try:
-        found = inspect_allocation(allocation, support, seed=seed, all_forms=True)
-    except NotKnown:
-        return ()
-    return found.forms
+    return inspect_allocation(allocation, support, seed=seed, all_forms=True).forms
 
 
 def _patterns(allocation: Allocation) -> dict[str, int | None]:

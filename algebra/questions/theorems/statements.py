@@ -43,6 +43,7 @@ import numpy as np
 
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.protocols import HasLimits
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 
@@ -161,7 +162,7 @@ def hidden_layers(network: Network) -> tuple[str, ...]:
 
 def wide_enough(network: Network) -> list[str]:
     """The layers that are too narrow for a teacher that expresses any linear function."""
-    return network.narrow()
+    return network.narrow() if isinstance(network, HasLimits) else []
 
 
 def _as_in_the_paper(network: Network) -> list[str]:

@@ -13,6 +13,7 @@ from math import comb
 import numpy as np
 
 from algebra.networks.base import Network
+from algebra.networks.protocols import limits_of
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.lines import Line, Lines, Violation, budgets, line_cover, shortest_first
 
@@ -139,7 +140,7 @@ class _Family:
 
 
 def _families(network: Network, names: tuple[str, ...]) -> Iterator[_Family]:
-    layers, linear = network.limits(), network.chain()
+    layers, linear = limits_of(network), network.chain()
     lam, rho = {k: v.lam for k, v in layers.items()}, {k: v.rho for k, v in layers.items()}
     for chosen in dict.fromkeys([*((name,) for name in names), names] if names else []):
         D, M = max(layers[x].D for x in chosen), max(layers[x].M for x in chosen)

@@ -13,6 +13,7 @@ import numpy as np
 
 from algebra.networks.base import Network
 from algebra.networks.limits import Limit, plural, some
+from algebra.networks.protocols import limits_of
 from algebra.problems.allocation import Allocation, Cell
 
 # Largest number of lines that a sentence names; lines with one limit that are as many, or more,
@@ -141,7 +142,7 @@ def budgets(allocation: Allocation) -> tuple[Budget, ...]:
     row 3 of W has 4 learnable weights but takes part in only Tm = 2 equations
     """
     network, names = allocation.network, allocation.matrices
-    layers = network.limits()
+    layers = limits_of(network)
     found = [Budget("total", names, (), (), allocation.size, *limit_of_matrices(network, names))]
     for name in names:
         rows, columns = allocation.row_counts(name), allocation.column_counts(name)
@@ -234,7 +235,7 @@ def line_cover(allocation: Allocation) -> RankCover:
 
 def limit_of_matrices(network: Network, names: tuple[str, ...]) -> Limit:
     """Limit of whole matrices, named from the output on."""
-    limits, chain = network.limits(), network.chain()
+    limits, chain = limits_of(network), network.chain()
     layers = [limits[name] for name in names]
     dm = limit = network.outputs
     for cut in range(len(layers)):

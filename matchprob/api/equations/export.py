@@ -15,7 +15,7 @@ from algebra.polynomials.rings import RationalField
 from algebra.problems.reduction import lowered
 from algebra.results import Result
 from algebra.systems.core import CoreSystem
-from algebra.systems.forms import CORE, preferred_forms
+from algebra.systems.forms import CORE, preferred_form
 from algebra.systems.instances import rational_core
 from algebra.systems.system import PolynomialSystem, build_system
 from matchprob.api.given import Given, as_instance
@@ -205,7 +205,7 @@ def export(
     system: CoreSystem | PolynomialSystem
     if form == CORE:
         system = rational_core(allocation, weights, X, Y)
-        _need_equations(system, preferred_forms(allocation.network, allocation)[0])
+        _need_equations(system, preferred_form(allocation))
     else:
         system = build_system(allocation, weights, X, Y, RationalField(), form)
     context = RationalField().context(system.unknowns)

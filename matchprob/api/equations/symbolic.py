@@ -12,7 +12,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
 from algebra.systems.discriminant import Discriminant, discriminant_of
-from algebra.systems.forms import form_of, preferred_forms
+from algebra.systems.forms import form_of, preferred_form
 from algebra.systems.inspection import Inspection
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
@@ -70,7 +70,7 @@ def symbolic_system(
 
 def _form(allocation: Allocation, form: str | None) -> str:
     if form is None:
-        return preferred_forms(allocation.network, allocation)[0]
+        return preferred_form(allocation)
     return form_of(allocation, form).name
 
 

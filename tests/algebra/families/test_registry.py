@@ -37,6 +37,9 @@ def test_no_family():
         shapes: ClassVar = {}
         input_shape = (1, 1)
 
+        def build(self):
+            raise NotImplementedError
+
         def forward(self, weights, X, matmul=None):
             return X
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.linalg.modular import matmul, random_prime, random_residues
-from algebra.networks.base import LABELS, MAX_CELLS, STATES, TRACES, NotKnown, Point
+from algebra.networks.base import LABELS, MAX_CELLS, STATES, TRACES, Point
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.kinds import KINDS
@@ -292,13 +292,8 @@ def plain(matrix, p):
 
 def kinds(network):
     """The readings of a network."""
-    found = []
-    for what in (LABELS, TRACES, STATES):
-        try:
-            found.append((what, network.readings(what)))
-        except NotKnown:
-            continue
-    return found
+    found = [(what, network.readings(what)) for what in (LABELS, TRACES, STATES)]
+    return [(what, readings) for what, readings in found if readings]
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)
@@ -351,19 +346,6 @@ def test_the_last_trace_is_the_label():
         if TRACES not in known:
             continue
         assert known[LABELS] == known[TRACES][-len(known[LABELS]) :]
-
-
-def test_what_a_network_has_not_is_refused():
-    """One line names the kind."""
-    with pytest.raises(NotKnown, match=r"steps .* of a multi-layer linear network"):
-        LinearFeedForward(q=2, widths=(2,), d=1, m=1).readings(TRACES)
-    with pytest.raises(NotKnown, match="hidden units of a linear estimator"):
-        LinearEstimator(q=2, d=1, m=1).readings(STATES)
-    relu = ShallowReLU(q=2, n=2, d=1, m=1)
-    with pytest.raises(NotKnown, match="activation pattern"):
-        relu.modular_readings(LABELS, Point(7, 0, {}, np.zeros((2, 1))), None)
-    with pytest.raises(NotKnown, match="hidden units of a shallow ReLU"):
-        relu.readings(STATES)
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)

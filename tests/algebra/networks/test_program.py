@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from algebra.linalg.modular import modular_rank
-from algebra.networks.base import NotKnown
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import problem_from_dict
 from algebra.programs.onnx import read_onnx
@@ -114,8 +113,8 @@ def test_programs_that_choose_have_ranks_on_a_pattern_only(folder):
     net = ProgramNetwork(str(folder / "mlp_relu.onnx"), 3)
     assert net.is_piecewise
     assert not net.rank_decides
-    refuses("signs", network_rank, net, error=NotKnown)
-    refuses("instances", net.forward, {}, np.zeros((3, 3)), error=NotKnown)
+    refuses("signs", network_rank, net)
+    refuses("instances", net.forward, {}, np.zeros((3, 3)))
     refuses("one activation pattern", net.need_ranks, "robust", {})
 
 

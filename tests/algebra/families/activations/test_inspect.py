@@ -7,9 +7,9 @@ import numpy as np
 import pytest
 import sympy
 
+from algebra.errors import InputError
 from algebra.families.equations import inspect_allocation, written_form
 from algebra.families.linear.inspect import inspect_numbers
-from algebra.networks.base import NotKnown
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.instance_files import given_numbers
 from algebra.ranks.jacobian import all_cells
@@ -140,7 +140,7 @@ def test_cores_with_symbols():
     (equation,) = found.equations
     assert sympy.expand(equation - (d * f**2 - y)) in (0, sympy.expand(2 * equation))
     assert found.deferred == ("W1_0_0",)
-    with pytest.raises(NotKnown, match="tanh is no polynomial"):
+    with pytest.raises(InputError, match="is no polynomial"):
         eliminated(Problem(FeedForward(1, (1,), 1, 1), {"W1": [[1]]}))
 
 

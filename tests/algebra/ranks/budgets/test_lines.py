@@ -176,6 +176,9 @@ def test_unknown_kinds_are_refused():
         def __post_init__(self):
             pass
 
+        def build(self):
+            raise NotImplementedError
+
         def forward(self, weights, X, matmul=None):
             raise NotImplementedError
 

@@ -1,0 +1,221 @@
+"""What a kind of network may know besides its map: its Jacobian, its units, its limits.
+
+A kind is a `Network`, and a class of this module for each further thing that it knows; a chain of
+matrix products knows all of them (`algebra.networks.chain`).  Other modules ask with ``isinstance``
+whether a network knows something; `jacobian_of`, `units_of` and
+`limits_of` refuse one that does not.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.base import LABELS, Axis, Cell, Factors, Matrix, Network, Point, of_units
+from algebra.networks.limits import MatrixLimits
+
+
+class HasJacobian(Network):
+    """A network whose Jacobian is known at points over GF(p), with what bounds its rank."""
+
+    @abstractmethod
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        """The factors of the Jacobian's columns at a point over GF(p).
+
+        Parameters
+        ----------
+        point : Point
+        names : sequence of str or None
+            The matrices to differentiate by; None for all.
+
+        Returns
+        -------
+        dict of str to (ndarray, ndarray)
+            L and R for each matrix; R has shape (S, columns, label columns), L (S, d, rows) or, if
+            it depends on the sample, (S, d, label columns, rows).  The derivative of the label (k,
+            c) by the cell (i, j) is the sum over s of L[s, k, (c,) i] R[s, j, c].
+        """
+
+    def modular_forward(self, point: Point) -> Matrix:
+        """Labels at a point whose matrices over GF(p) support the operations of `forward`.
+
+        Their entries may be dual numbers, for instance: see `algebra.ranks.derivatives`.
+        """
+        return self.forward(point.weights, point.X)
+
+    def modular_readings(
+        self,
+        what: str,
+        point: Point,
+        names: Sequence[str] | None,
+        units: Sequence[np.ndarray] | None = None,
+    ) -> list[Factors]:
+        """The factors of the derivatives of `readings` (or of these units), at a point over GF(p).
+
+        As for `modular_tangents`, with the units of each reading in place of the outputs; a matrix
+        on which a reading does not depend is omitted.
+        """
+        if what != LABELS:
+            return []
+        factors, found = self.modular_tangents(point, names), []
+        for k in range(len(self.label_steps)):
+            at = slice(k * self.m, (k + 1) * self.m)
+            parts = {
+                n: (L if L.ndim == 3 else L[:, :, at], R[:, :, at]) for n, (L, R) in factors.items()
+            }
+            found.append(parts)
+        return of_units(found, units)
+
+    def factor_entries(self, what: str) -> int:
+        """Bound on the number of entries of `modular_readings`' factors; 0 if negligible."""
+        return 0
+
+    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+        """The values whose derivatives are `modular_readings`, one matrix (units×m) for each.
+
+        At a point of dual numbers, as for `modular_forward`.
+        """
+        if what != LABELS:
+            return []
+        Y = self.modular_forward(point)
+        return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
+
+    def ball_columns(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
+    ) -> np.ndarray:
+        """Columns of the Jacobian at a rational point, as balls of python-flint's precision.
+
+        The point's number determines all that is drawn besides weights and samples.
+        """
+        from algebra.programs.balls import as_balls, ball_product
+
+        balls = {name: as_balls(value) for name, value in weights.items()}
+        return self.jacobian(balls, as_balls(X), cells, ball_product)
+
+    @property
+    @abstractmethod
+    def label_dimension_bound(self) -> int:
+        """An upper bound on the rank ρ of the whole Jacobian, from counting."""
+
+    @property
+    @abstractmethod
+    def entry_degree(self) -> int:
+        """Degree of a Jacobian entry as a polynomial in all random quantities of a point."""
+
+    @property
+    @abstractmethod
+    def entry_bits(self) -> int:
+        """Bit length of a bound on the sum of absolute coefficients of a Jacobian entry."""
+
+    @property
+    def formal_collisions(self) -> int:
+        """Number of independent pairs of values of a point that may coincide by chance."""
+        return 0
+
+    @property
+    def read_out(self) -> str | None:
+        """The matrix D if Y = D Z up to biases with Z independent of D; otherwise None."""
+        return None
+
+    def enough_rank(self, name: str) -> int:
+        """A rank such that changes of this rank reach all labels that any change can.
+
+        Let the labels depend on M only through its products with the columns of some matrix R (its
+        inputs) or the rows of some matrix L (the maps after it), of rank at most k for all other
+        weights.  With the projection P onto the column space of R, M + (M' − M) P has the same
+        effect as M', and differs from M by a matrix of rank at most k; likewise from the left.  If
+        M acts at several places, R contains its inputs at all of them: by induction along the
+        network these inputs do not change.
+
+        By default the rank of any matrix of its shape.
+        """
+        return min(self.shapes[name])
+
+
+class HasUnits(ABC):
+    """A network whose units can be named, and renamed without a change of the map."""
+
+    @abstractmethod
+    def axes(self) -> tuple[Axis, ...]:
+        """The units that may be renamed, outputs first."""
+
+    def transposed(self) -> dict[str, str]:
+        """The matrix that each becomes by transposition; empty if transposition is no symmetry."""
+        return {}
+
+
+class HasLimits(ABC):
+    """A network whose equation budgets are known (`algebra.ranks.budgets`)."""
+
+    @abstractmethod
+    def limits(self) -> dict[str, MatrixLimits]:
+        """Numbers of equations in which the rows and columns of each matrix take part."""
+
+    def narrow(self) -> list[str]:
+        """Layers too narrow for "a fully-learned teacher can express any linear function"."""
+        return []
+
+
+# The subject and the hint of budgets that are not known.
+BUDGETS = "equation budgets", "use the generic rank instead"
+
+
+def not_known(network: Network, what: str, instead: str = "") -> InputError:
+    """The refusal of what is not known of a kind of network.
+
+    Parameters
+    ----------
+    network : Network
+    what : str
+        The subject of "… not known".
+    instead : str, optional
+        A hint at an alternative.
+    """
+    return InputError(
+        f"{what} of a {network.title} network (kind {network.kind!r}) are not known"
+        + (f"; {instead}" if instead else "")
+    )
+
+
+def units_of(network: Network) -> HasUnits:
+    """The network, if its units can be renamed; otherwise it is refused.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(network, HasUnits):
+        return network
+    raise not_known(network, "the symmetries")
+
+
+def limits_of(network: Network) -> dict[str, MatrixLimits]:
+    """The limits of a network whose equation budgets are known; otherwise it is refused.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(network, HasLimits):
+        return network.limits()
+    raise not_known(network, *BUDGETS)
+
+
+def jacobian_of(network: Network) -> HasJacobian:
+    """The network, if its Jacobian is known; otherwise it is refused.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(network, HasJacobian):
+        return network
+    raise not_known(
+        network,
+        "the Jacobian and the lifted equations",
+        "a linear network is needed: here they depend on the activation pattern, or are those of "
+        "the lowered network",
+    )
