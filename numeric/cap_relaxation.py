@@ -25,7 +25,8 @@ from algebra.linalg.modular import modular_echelon
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, Hint, Relax
 
-_ROUNDS, _TOLERANCE = 60, 1e-7
+_ROUNDS = 60
+_TOLERANCE = 1e-7
 # Above this number of cuts, slack ones are dropped.
 _MOST_CUTS = 6_000
 # Bits of a cost that the linear program receives.

@@ -34,7 +34,8 @@ from numeric.instances import Instance, to_rational
 
 # M to the power 2^_SQUARINGS.
 _SQUARINGS = 10
-_BITS, _MOST_BITS = 192, 3072
+_BITS = 192
+_MOST_BITS = 3072
 
 
 @dataclass(frozen=True)

@@ -34,9 +34,11 @@ _AT_ONCE = 32
 _ROUNDS = 400
 _PATIENCE = 20
 # Sizes of changes, and the share of entries that change.
-_STEPS, _SHARE = (0.05, 0.3, 1.0), 0.3
+_STEPS = (0.05, 0.3, 1.0)
+_SHARE = 0.3
 # The ratio of eigenvalues from which on rounding is tried, and the largest rounded entries.
-_MARGIN, _SCALES = 0.01, (8, 32, 128)
+_MARGIN = 0.01
+_SCALES = (8, 32, 128)
 
 # D, P and K; or stacks of them.
 Matrices = tuple[np.ndarray, np.ndarray, np.ndarray]

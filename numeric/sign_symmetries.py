@@ -31,7 +31,8 @@ from numeric.instances import Instance
 # Nets with more units, outputs and inputs have too many symmetries.
 _LARGEST = 12
 # Relative size of what is taken for 0; an angle on which no weight is expected to lie.
-_EQUAL, _TURN = 1e-7, np.exp(-0.7j)
+_EQUAL = 1e-7
+_TURN = np.exp(-0.7j)
 
 
 @dataclass(frozen=True, eq=False)

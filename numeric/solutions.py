@@ -26,7 +26,8 @@ from numeric.instances import Instance, to_rational
 # Formats in which learnable weights may be stored.
 FORMATS = ("float64", "float32", "float16")
 # Precisions for residuals of analytic activations, and the accurate bits required.
-_PRECISIONS, _ENOUGH = (212, 848, 1696), 50
+_PRECISIONS = (212, 848, 1696)
+_ENOUGH = 50
 
 
 @dataclass(frozen=True)

@@ -103,6 +103,25 @@ def test_kind_questions_are_seen(text, asks):
     assert bool(kind_questions(ast.parse(text))) == asks
 
 
+def _unpacked(module):
+    """Lines of a module that set several constants to numbers, unless these count states."""
+    for node in module.body:
+        if not isinstance(node, ast.Assign) or not isinstance(node.value, ast.Tuple):
+            continue
+        values = [v.value for v in node.value.elts if isinstance(v, ast.Constant)]
+        is_counted = set(values) <= {*range(len(values))} or set(values) <= {0, 1, -1, -2}
+        names = isinstance(node.targets[0], ast.Tuple)
+        if names and any(isinstance(v, (int, float)) for v in values) and not is_counted:
+            yield node.lineno
+
+
+def test_each_number_has_a_line():
+    """Constants are not unpacked from one line, where their order would be their meaning."""
+    assert list(_unpacked(ast.parse("FEW, MANY = 3, 1_000\nNONE, ONE, TWO = 0, 1, 2"))) == [1]
+    found = [f"{where(path)}:{line}" for path in MODULES for line in _unpacked(tree(path))]
+    assert found == []
+
+
 def test_kinds_are_used_in_their_folders():
     """No code outside the listed folders depends on the class or the kind of a network."""
     found = [

@@ -13,14 +13,30 @@ ReLU and normalization networks are decided by branch and bound, whose time size
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from algebra.documents import Step, step
 from algebra.problems.problem import Problem
 
-# Seconds that a suggested estimate may take.
-SECONDS = 600
-# Its most trials, and its fewest.
-MOST_TRIALS = 1000
-FEWEST_TRIALS = 10
+
+@dataclass(frozen=True)
+class Suggested:
+    """The estimate that is suggested.
+
+    Attributes
+    ----------
+    seconds : int
+        That it may take.
+    most, fewest : int
+        Its numbers of trials.
+    """
+
+    seconds: int = 600
+    most: int = 1000
+    fewest: int = 10
+
+
+SUGGESTED = Suggested()
 # Paths and runs of a search without N.
 _SEARCHED = 2400
 # Labels beyond which searches of such networks seldom find a match.
@@ -59,9 +75,9 @@ def affordable_trials(problem: Problem, root_count: int | None = None) -> int:
     """The trials to suggest: as many of 1,000 as ten minutes allow, 0 if that is too few."""
     cost = trial_milliseconds(problem, root_count)
     if cost is None:
-        return MOST_TRIALS
-    number = min(MOST_TRIALS, SECONDS * 1000 // cost)
-    if number < FEWEST_TRIALS:
+        return SUGGESTED.most
+    number = min(SUGGESTED.most, SUGGESTED.seconds * 1000 // cost)
+    if number < SUGGESTED.fewest:
         return 0
     # One digit, rounded down.
     unit = 10 ** (len(str(number)) - 1)

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
     from algebra.problems.problem import Problem
 
-FORMAT, VERSION = "matchprob-certificate", 1
+FORMAT = "matchprob-certificate"
+VERSION = 1
 
 # Verdicts on allocations: minimal means MP = 0, maximal MP = 1, intermediate strictly between.
 VERDICTS = MINIMAL, MAXIMAL, INTERMEDIATE, UNDECIDED = (

@@ -1,14 +1,15 @@
 """The families of networks: certify and verify by the family of a network.
 
-No other module depends on the family of a network.  A new family is a folder with these three
-functions, and a class here.  The modules of a family are loaded when they are first used: one
-verb of one family needs few of them.
+No other module depends on the family of a network.  A new family is a folder with three functions,
+and a line here.  The modules of a family are loaded when they are first used: one verb of one
+family needs few of them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
@@ -37,27 +38,45 @@ if TYPE_CHECKING:
 LEMMA = "lemma"
 
 
-class NormalizationFamily(Family):
-    """Networks whose normalization layers learn."""
+@dataclass(frozen=True)
+class FamilyOfFolder(Family):
+    """A family of this package: a folder with three modules, which are loaded when they are used.
 
-    name = "normalization"
+    Attributes
+    ----------
+    name : str
+    folder : str
+        Its modules `certify`, `verify` and `inspect` have one function each that is called here.
+    noun : str
+        The networks in the names of these functions: `certify_NOUN` in `certify`, and so on.
+    """
+
+    name: str  # type: ignore[misc]
+    folder: str
+    noun: str
+
+    def _function(self, verb: str) -> Callable[..., Any]:
+        module = import_module(f"{__package__}.{self.folder}.{verb}")
+        found: Callable[..., Any] = getattr(module, f"{verb}_{self.noun}")
+        return found
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        from algebra.families.normalization.certify import certify_normnet
-
-        return certify_normnet(problem, effort)
+        found: Certificate = self._function("certify")(problem, effort)
+        return found
 
     def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        from algebra.families.normalization.verify import verify_normnet
-
-        return verify_normnet(data, effort)
+        found: Verification = self._function("verify")(data, effort)
+        return found
 
     def inspect(
         self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
     ) -> Inspection:
-        from algebra.families.normalization.inspect import inspect_normnet
+        found: Inspection = self._function("inspect")(allocation, support, seed, all_forms)
+        return found
 
-        return inspect_normnet(allocation, support, seed, all_forms)
+
+class NormalizationFamily(FamilyOfFolder):
+    """Networks whose normalization layers learn, with the second paper's theorem and lemma."""
 
     def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
         return {LEMMA: _lemma_form}
@@ -74,107 +93,15 @@ def _lemma_form(allocation: Allocation) -> SymbolicSystem:
     return lemma_form(allocation)
 
 
-class ReluFamily(Family):
-    """Shallow ReLU networks: each activation pattern has equations of its own."""
-
-    name = "relu"
-
-    def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        from algebra.families.relu.certify import certify_relu
-
-        return certify_relu(problem, effort)
-
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        from algebra.families.relu.verify import verify_relu
-
-        return verify_relu(data, effort)
-
-    def inspect(
-        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
-    ) -> Inspection:
-        from algebra.families.relu.inspect import inspect_relu
-
-        return inspect_relu(allocation, support, seed, all_forms)
-
-
-class ActivationFamily(Family):
-    """Networks with activation functions and biases."""
-
-    name = "activations"
-
-    def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        from algebra.families.activations.certify import certify_activated
-
-        return certify_activated(problem, effort)
-
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        from algebra.families.activations.verify import verify_activated
-
-        return verify_activated(data, effort)
-
-    def inspect(
-        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
-    ) -> Inspection:
-        from algebra.families.activations.inspect import inspect_activated
-
-        return inspect_activated(allocation, support, seed, all_forms)
-
-
-class ProgramFamily(Family):
-    """Programs, whose labels need not be polynomials."""
-
-    name = "programs"
-
-    def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        from algebra.families.models.certify import certify_program
-
-        return certify_program(problem, effort)
-
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        from algebra.families.models.verify import verify_program
-
-        return verify_program(data, effort)
-
-    def inspect(
-        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
-    ) -> Inspection:
-        from algebra.families.models.inspect import inspect_program
-
-        return inspect_program(allocation, support, seed, all_forms)
-
-
-class LinearFamily(Family):
-    """Chains of matrices."""
-
-    name = "linear"
-
-    def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        from algebra.families.linear.certify import certify_linear
-
-        return certify_linear(problem, effort)
-
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        from algebra.families.linear.verify import verify_linear
-
-        return verify_linear(data, effort)
-
-    def inspect(
-        self, allocation: Allocation, support: Support, seed: int = 0, all_forms: bool = False
-    ) -> Inspection:
-        from algebra.families.linear.inspect import inspect_linear
-
-        return inspect_linear(allocation, support, seed, all_forms)
-
-
-# By their names, which kinds of networks have as `family`.
+# By their names, which kinds of networks have as `family`: name, folder, and noun of its functions.
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        NormalizationFamily(),
-        ReluFamily(),
-        ActivationFamily(),
-        ProgramFamily(),
-        LinearFamily(),
+        NormalizationFamily("normalization", "normalization", "normnet"),
+        FamilyOfFolder("relu", "relu", "relu"),
+        FamilyOfFolder("activations", "activations", "activated"),
+        FamilyOfFolder("programs", "models", "program"),
+        FamilyOfFolder("linear", "linear", "linear"),
     )
 }
 

@@ -83,13 +83,16 @@ _FEW = 30_000
 # Entries of a factor above which products are formed in parts.
 _ENTRIES = 1 << 22
 # Rows and columns from which blocks are faster than FLINT, and columns of an update (measured).
-LARGE, _BLOCK_COLUMNS = 1200, 512
+LARGE = 1200
+_BLOCK_COLUMNS = 512
 # Rows and columns, and entries, below which independent columns are found by FLINT (measured).
-_SMALL_TABLE, _LONG_TABLE = 400, 1_000_000
+_SMALL_TABLE = 400
+_LONG_TABLE = 1_000_000
 # Rows and columns from which a short prime is faster (measured).
 MEDIUM = 1000
 # The same for reduced echelon forms.
-_WIDE, _WIDTH = 500, 256
+_WIDE = 500
+_WIDTH = 256
 # Multiplications of one elimination that take FLINT about a second.
 _LONG = 1e9
 # Entries handled at a time, so that intermediate arrays stay in the processor's cache.

@@ -21,21 +21,25 @@ from algebra.errors import InputError
 Rationals = np.ndarray
 # Numbers that users give: most digits, and the powers of ten between which all but 0 lie, so that
 # each verb can compute with them, whether exactly or in binary64.
-MOST_DIGITS, MOST_EXPONENT = 1_000, 300
+MOST_DIGITS = 1_000
+MOST_EXPONENT = 300
 # Digits that a decimal keeps in binary64.
 DOUBLE_DIGITS = 15
 _NUMBER = re.compile(r"([+-]?)(\d*)(?:\.(\d*))?(?:[eE]([+-]?\d+))?(?:/(\d+))?", re.ASCII)
-_LEAST, _MOST = Fraction(1, 10**MOST_EXPONENT), Fraction(10**MOST_EXPONENT)
+_LEAST = Fraction(1, 10**MOST_EXPONENT)
+_MOST = Fraction(10**MOST_EXPONENT)
 _BEYOND = f"has too many digits: numbers between 1e-{MOST_EXPONENT} and 1e{MOST_EXPONENT} are read"
 _TOO_LONG = f"has more than {MOST_DIGITS} digits, the most that are read"
 Rows = Sequence[Sequence[Any]] | Rationals
 
-_ZERO, _ONE = fmpq(0), fmpq(1)
+_ZERO = fmpq(0)
+_ONE = fmpq(1)
 # Numerators and denominators, row by row.
 Pairs = list[tuple[int, int]]
 # Multiplications of an elimination that never take a second; and multiplications times bits of the
 # largest entry that take a few tenths (measured: dense matrices of 20 to 150 rows, up to 300 bits).
-_SHORT, _LONG = 1e5, 3e7
+_SHORT = 1e5
+_LONG = 3e7
 
 
 def rational_matrix(rows: Rows, columns: int | None = None) -> fmpq_mat:

@@ -19,7 +19,8 @@ from typing import Any
 import numpy as np
 
 # Bits of a short prime, and the largest inner dimension of a product.
-BITS, WIDTH = 23, 448
+BITS = 23
+WIDTH = 448
 # Entries handled at a time.
 _BLOCK = 1 << 15
 # The type of signed residues in large matrices.

@@ -28,7 +28,8 @@ from algebra.matroids.linear import LinearMatroid
 from algebra.time_limits import OutOfTime, check_time
 
 # Number of spans kept for further nodes, and of their entries.
-_KEPT, _MOST = 40, 1 << 26
+_KEPT = 40
+_MOST = 1 << 26
 # Largest number of entries of all vectors for computations with all groups at once.
 _WHOLE = 1 << 24
 

@@ -313,7 +313,8 @@ def _tuple(values: Any, name: str) -> tuple[Any, ...]:
 # Wider masks are summarized by counts.
 WIDEST = 48
 # Rows whose counts are listed one by one, and the largest number of different counts otherwise.
-_MOST_COUNTS, _MOST_KINDS = 64, 10
+_MOST_COUNTS = 64
+_MOST_KINDS = 10
 
 
 def mask_rows(allocation: Allocation, matrix: str, names: Names | None = None) -> tuple[str, ...]:

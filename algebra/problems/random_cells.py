@@ -24,7 +24,8 @@ from algebra.declarations import Count
 from algebra.errors import InputError, shown, whole_number
 
 # Rejected draws before completions are counted, or before an error if there are too many to count.
-_FEW, _MANY = 100, 5_000
+_FEW = 100
+_MANY = 5_000
 # Steps between states that may be listed when completions are counted.
 _STEPS = 200_000
 

@@ -48,10 +48,12 @@ Patterns = Callable[[int], Mapping[int, np.ndarray]]
 # Choices of tokens for each of which independence is checked.
 MOST_CHOICES = 64
 # Largest number of arguments whose independence is checked; primes modulo which roots are searched.
-MOST_ARGUMENTS, _PRIMES = 400, 8
+MOST_ARGUMENTS = 400
+_PRIMES = 8
 # Intermediate arrays of products modulo a long prime, and of operations on entries, in values.
 _PRODUCTS = 11
-_COPIES, _COPIED = 4, ("apply", "invert", "root", "power", "scale", "add")
+_COPIES = 4
+_COPIED = ("apply", "invert", "root", "power", "scale", "add")
 # Columns of the Jacobian that are formed at a time.
 COLUMNS = 4096
 # Entries of the Jacobian that are formed at a time.

@@ -48,7 +48,8 @@ from algebra.linalg.rational import exact_number
 from algebra.programs.program import Builder, Value
 
 # Words for learnable leaks, and the number for no leak.
-LEARNABLE, NO_LEAK = "learnable", 1
+LEARNABLE = "learnable"
+NO_LEAK = 1
 # The column of learnable leaks.
 LEAK = "leak"
 # The first of these primes that divides no denominator of a leak is used.

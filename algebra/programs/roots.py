@@ -51,9 +51,12 @@ from algebra.programs.program import Program
 from algebra.time_limits import check_time
 
 # Largest numbers of roots side by side, and of roots of one sample.
-MOST_BESIDE, MOST_ROOTS = 7, 1024
+MOST_BESIDE = 7
+MOST_ROOTS = 1024
 # Candidates in a batch, and for each sample in the first one; batches for independence.
-WIDEST, _FIRST, _ROUNDS = 512, 8, 32
+WIDEST = 512
+_FIRST = 8
+_ROUNDS = 32
 # Candidates for each sample without success after which the search ends, for each root.
 _PATIENCE = 32
 # Entries of values of one batch.

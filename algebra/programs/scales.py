@@ -44,7 +44,8 @@ from algebra.time_limits import check_time
 Exponents = Callable[[str], Sequence[int]]
 
 # Largest numbers of terms of products, and of equations that remain, for which scales are found.
-MOST_TERMS, MOST_EQUATIONS = 6_000_000, 3000
+MOST_TERMS = 6_000_000
+MOST_EQUATIONS = 3000
 _PRIMES = (2147483629, 2147483587)
 
 

@@ -22,7 +22,8 @@ from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import check_time
 
 # Of more cells only a part of each order is used, but at least this number.
-_MOST_CELLS, _FIRST_CELLS = 200_000, 4_096
+_MOST_CELLS = 200_000
+_FIRST_CELLS = 4_096
 
 
 def candidate_bases(

@@ -28,7 +28,8 @@ from algebra.time_limits import OutOfTime, check_time, phase
 LARGEST = 256
 # The point's numbers are multiples of 1/16 of absolute value below 2, so that φ is not nearly
 # linear.
-_GRID, _REACH = 16, 31
+_GRID = 16
+_REACH = 31
 _PRECISIONS = (64, 128, 256, 512, 1024)
 
 

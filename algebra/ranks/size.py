@@ -25,7 +25,8 @@ FOR_RANK = 72
 FOR_ECHELON = 112
 FOR_GROUPS = 144
 # The same for large tables, whose rank is computed by blocks, and multiplications per second.
-FOR_BLOCKS, _BLOCK_RATE = 24, 4e10
+FOR_BLOCKS = 24
+_BLOCK_RATE = 4e10
 # Bytes that cause a warning.
 _WORTH_SAYING = 4e9
 # Multiplications modulo p per second on one core.

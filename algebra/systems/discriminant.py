@@ -29,7 +29,8 @@ from algebra.systems.symbolic import Elimination
 # With more terms of the polynomial in one unknown, SymPy does not finish.
 _MOST_TERMS = 4000
 # Longest text of a discriminant that is printed whole, and of a factor in a table.
-_SHORT, _SHORT_FACTOR = 200, 60
+_SHORT = 200
+_SHORT_FACTOR = 60
 
 
 @dataclass(frozen=True, repr=False)

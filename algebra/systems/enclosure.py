@@ -21,9 +21,11 @@ from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 
 # Digits after the decimal point: initial and largest number.
-_DIGITS, _MOST_DIGITS = 15, 2000
+_DIGITS = 15
+_MOST_DIGITS = 2000
 # Bits for each digit, and additional bits for rounding errors of the substitution.
-_BITS, _SPARE = 4, 64
+_BITS = 4
+_SPARE = 64
 
 
 def weight_boxes(core: CoreSystem, roots: RealRoots) -> tuple[Box, ...] | None:

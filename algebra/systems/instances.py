@@ -32,7 +32,8 @@ from algebra.systems.system import WrittenSystem, build_system, residue_system
 
 Matrices = dict[str, np.ndarray]
 
-_GRID, _REACH = 8, 24
+_GRID = 8
+_REACH = 24
 
 
 @dataclass(frozen=True, eq=False)

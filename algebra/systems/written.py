@@ -45,7 +45,8 @@ from algebra.systems.instances import rational_instance
 from algebra.systems.system import PolynomialSystem, written_system
 
 # Terms of one equation, and of all, multiplied out, beyond which they are of no use to a reader.
-MOST_IN_ONE, MOST_TERMS = 5_000, 2_000_000
+MOST_IN_ONE = 5_000
+MOST_TERMS = 2_000_000
 # Those of SymPy's own.
 _FUNCTIONS = ("exp", "tanh", "erf")
 

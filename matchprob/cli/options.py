@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from algebra.problems.names import Names
     from algebra.results import Result
 
-BAD_INPUT, UNFINISHED, BUG = 2, 3, 1
+BAD_INPUT = 2
+UNFINISHED = 3
+BUG = 1
 # Options of the call by verb, which suggested commands repeat.
 Own = Mapping[str, Mapping[str, Any]] | None
 

@@ -19,7 +19,8 @@ from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import grow, heading, new_panels, remove_titles, share_legend
 
 # Sizes of marks in points: of curves, and of the paper's method, which may overlap them.
-_MARK, _CROSS = 4.5, 5.0
+_MARK = 4.5
+_CROSS = 5.0
 
 
 def matched_share(row: Row) -> float:

@@ -16,13 +16,15 @@ from algebra.problems.names import Names
 
 # Width of piped text, which has none of its own: rich's 80 columns would fold tables.
 _PIPED = 110
-_NARROWEST, _WIDEST = 20, 1000
+_NARROWEST = 20
+_WIDEST = 1000
 # Additional indent of the continuation of a folded line.
 _HANGING = 2
 # Lines of a report without --all.
 MOST_LINES = 50
 # Lines that are left of an object that is cut; names that are left of a list of more.
-_FEWEST, _MOST_NAMES = 6, 12
+_FEWEST = 6
+_MOST_NAMES = 12
 _ITEM = r"[^\s,\[\]*]+\[[^\[\]\s]+\]"
 _LIST = re.compile(rf"(?<![^\s,\[\]*]){_ITEM}(?:,? {_ITEM}){{{_MOST_NAMES + 3},}}")
 

@@ -8,7 +8,8 @@ from algebra.errors import InputError, shown
 
 DPI = 150
 # Accepted widths in inches, and resolutions in dots per inch.
-_WIDTHS, _DPIS = (1.5, 40.0), (30, 2400)
+_WIDTHS = (1.5, 40.0)
+_DPIS = (30, 2400)
 _UNITS = {"mm": 25.4, "cm": 2.54, "in": 1.0, "pt": 72.0}
 
 

@@ -14,7 +14,8 @@ from contextlib import contextmanager
 from algebra.time_limits import phases
 
 # Seconds between lines: at first, and at most.
-_FIRST, _MOST = 5.0, 15.0
+_FIRST = 5.0
+_MOST = 15.0
 
 # Text besides the phase of the work, and whether a bar is shown.
 _report: Callable[[], str] | None = None

@@ -28,7 +28,8 @@ from matchprob.page.job_runner import LOADED
 from numeric.studies.workers import receive, send
 
 # Idle seconds before another module is loaded, and between two checks for ended jobs.
-_QUIET, _REAP = 0.05, 5.0
+_QUIET = 0.05
+_REAP = 5.0
 # Linux's prctl: the signal sent to a process when its parent dies.
 _PR_SET_PDEATHSIG = 1
 

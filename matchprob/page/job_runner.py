@@ -42,7 +42,8 @@ _MOST_JOBS = 200
 # Number of processes that wait for their first job.
 _SPARES = 3
 # When the fork server forks.
-NOW, LOADED = b"n", b"l"
+NOW = b"n"
+LOADED = b"l"
 
 Event = dict[str, Any]
 Listener = Callable[[Event], None]

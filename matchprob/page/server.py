@@ -44,7 +44,8 @@ from matchprob.page.session import Session
 from matchprob.page.studies import Studies
 
 # Seconds after which a closed tab is removed, and between two keep-alive messages to a tab.
-_LINGER, _PULSE = 60.0, 10.0
+_LINGER = 60.0
+_PULSE = 10.0
 _MOST_TABS = 16
 _MOST_BYTES = 8_000_000
 _POLICY = (

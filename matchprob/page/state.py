@@ -36,9 +36,11 @@ from algebra.problems.problem import Problem
 LARGEST = 512
 MOST_CHARACTERS = 4_000_000
 # Largest number of matrices on a page, and of weights in all.
-MOST_MATRICES, MOST_WEIGHTS = 64, 1_000_000
+MOST_MATRICES = 64
+MOST_WEIGHTS = 1_000_000
 # Prefixes of a text among which the longest valid TOML is searched, and their length.
-_MOST_TRIED, _MOST_READ = 400, 1_000_000
+_MOST_TRIED = 400
+_MOST_READ = 1_000_000
 # Tables of a problem file that the page does not change.
 _MORE = ("distribution", "constraints", "names")
 _KEYS = {

@@ -31,7 +31,8 @@ from numeric.studies.study import Study
 _PULSE = 0.15
 # Seconds between two profiles of it, which take longer; and how many times the time of its
 # computation an event must be apart from the next.
-_REDRAW, _SHARE = 0.5, 5.0
+_REDRAW = 0.5
+_SHARE = 5.0
 # Time limit in seconds of the sizes of one event: a cancelled job has little more.
 _SIZING = 0.2
 # Number of trials below which a profile is rough.

@@ -121,7 +121,8 @@ STYLES = {
     "open": "yellow",
 }
 # Largest width of text columns, folded on narrow pages, and the smallest.
-_WRAPPED, _LEAST = ("note", "what"), 16
+_WRAPPED = ("note", "what")
+_LEAST = 16
 
 
 def table(*columns: str, right: Sequence[str] = ()) -> Table:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from algebra.systems.written import SymbolicSystem
 
 # Lines for one equation, and for all polynomials of a core.
-_EQUATION_LINES, _CORE_LINES = 4, 15
+_EQUATION_LINES = 4
+_CORE_LINES = 15
 # Largest indent of a folded line.
 _SET_IN = 6
 

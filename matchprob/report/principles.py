@@ -16,11 +16,16 @@ from numeric.experiments.principles.correlation import RankCorrelation
 from numeric.experiments.principles.survey import PrincipleSurvey
 
 # Panels side by side, and the size of one in inches.
-_ACROSS, _WIDTH, _HEIGHT = 3, 2.3, 1.9
+_ACROSS = 3
+_WIDTH = 2.3
+_HEIGHT = 1.9
 # The narrowest panel in points; the lowest one, and the heading, in inches.
-_NARROWEST, _LOWEST, _HEADING = 110.0, 1.5, 1.6
+_NARROWEST = 110.0
+_LOWEST = 1.5
+_HEADING = 1.6
 # The space between panels, as a share of the picture and of a row.
-_GAP_ACROSS, _GAP_DOWN = 0.07, 0.4
+_GAP_ACROSS = 0.07
+_GAP_DOWN = 0.4
 
 
 def _shown(found: PrincipleSurvey) -> list[RankCorrelation]:

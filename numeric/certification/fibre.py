@@ -49,7 +49,8 @@ _TINY = 1e-40
 # Largest number of entries of all matrices of the students of one Jacobian.
 _MOST_ENTRIES = 2_000_000
 # Largest number of entries of a linear program over Q, and of pivots times entries.
-_LARGEST, _MOST_WORK = 40_000, 4_000_000
+_LARGEST = 40_000
+_MOST_WORK = 4_000_000
 # Half of the random starts, on average, have a spread larger by this factor.
 _REACH = 4.0
 _ZERO = fmpq(0)

@@ -20,7 +20,8 @@ from numeric.instances import Instance
 
 _NEWTON = 30
 # First and last precision in bits; it doubles in between.
-_BITS, _MOST_BITS = 128, 1024
+_BITS = 128
+_MOST_BITS = 1024
 
 
 def certify_exact(

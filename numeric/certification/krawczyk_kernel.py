@@ -33,7 +33,9 @@ FAILED, REAL, NONREAL = 0, 1, 2
 _NEWTON = 10
 # Relative steps: Newton's method has reached double precision; the present inverse is accurate
 # enough; a step that decreases by less than a factor of ten is rounding error.
-_END, _KEEP, _NEAR = 1e-13, 1e-10, 1e-7
+_END = 1e-13
+_KEEP = 1e-10
+_NEAR = 1e-7
 
 
 class DiscSystem(NamedTuple):

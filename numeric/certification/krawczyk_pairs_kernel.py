@@ -34,7 +34,10 @@ if TYPE_CHECKING:
 _NEWTON = 12
 # Relative steps of Newton's method: the limit of pairs; the inverse is kept; a step that no longer
 # decreases by a factor of ten is rounding error; the largest last step of a root worth testing.
-_END, _KEEP, _NEAR, _WORTH = 1e-29, 1e-6, 1e-17, 1e-9
+_END = 1e-29
+_KEEP = 1e-6
+_NEAR = 1e-17
+_WORTH = 1e-9
 # Relative imaginary part below which a root is first tested as a real one.
 _LOOKS_REAL = 1e-7
 

@@ -98,7 +98,8 @@ _SHRUNK = 0.4
 _AWAY = 0.15
 # Relative imaginary part below which a solution is called real, and least difference of two; the
 # corner of the paths between real instances.
-_REAL, _CORNER = 1e-7, 0.5 + 0.5j
+_REAL = 1e-7
+_CORNER = 0.5 + 0.5j
 # Parts of a solution's weights that are less than this share of the largest one are taken for 0.
 _ZERO = 1e-20
 # Weight of the sum of signs, relative to one real solution.

@@ -42,7 +42,8 @@ from numeric.equations.products import FormBuilder, ProductForm
 from numeric.equations.system import Output, ParameterSystem, check_rank
 
 # Kinds of learnable cells besides `IN_M`.
-IN_S0, IN_D = 1, 2
+IN_S0 = 1
+IN_D = 2
 
 
 @dataclass(frozen=True)

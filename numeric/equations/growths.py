@@ -40,9 +40,11 @@ _MOST_BITS = 512
 _MODERATE = 5.0
 _LAST = 90.0
 # Steps of the first part, attempted steps of the second one.
-_STEPS, _PRECISE_STEPS = 200, 56
+_STEPS = 200
+_PRECISE_STEPS = 56
 # The largest first Newton step accepted, and the smallest length of a step.
-_BASIN, _SHORTEST = 0.1, 1e-4
+_BASIN = 0.1
+_SHORTEST = 1e-4
 # A Newton step after which a point is accepted: less accurate points are bad predictors.
 _ENOUGH = 1e-6
 # Points by which the next one is predicted.
@@ -51,9 +53,11 @@ _POINTS = 4
 # number divided by q, twice in succession.  A vector that is read off too early costs one look at
 # its leading parts; to wait until growths are near to 1e-3 takes a quarter of the time of all
 # paths, and more of them are lost.
-_DENOMINATOR, _NEAR = 12, 0.03
+_DENOMINATOR = 12
+_NEAR = 0.03
 # Rates of the chosen weights: that of the first one, and those of the others.
-_FIRST, _OTHERS = Fraction(1), tuple(Fraction(q, 4) for q in (1, 2, 3, 5, -2, -3))
+_FIRST = Fraction(1)
+_OTHERS = tuple(Fraction(q, 4) for q in (1, 2, 3, 5, -2, -3))
 _MOST_PATHS = 30
 
 # t, and logarithms and their derivatives there.

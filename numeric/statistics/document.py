@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from numeric.statistics.estimate import Estimate
 
 # A half-width that suffices for most questions; largest number of trials of a suggested call.
-_FINE, _MOST_TRIALS = 0.02, 1_000_000
+_FINE = 0.02
+_MOST_TRIALS = 1_000_000
 # Notes of trials that are listed.
 _MOST_NOTES = 3
 

@@ -23,9 +23,11 @@ _MOST_FAILURES = 3
 # Submitted chunks for each thread of the cluster: one running and one waiting.
 _AHEAD = 2
 # Seconds between two requests for the number of workers; longest time without any worker.
-_BETWEEN, _PATIENCE = 5.0, 300.0
+_BETWEEN = 5.0
+_PATIENCE = 300.0
 # Seconds to wait for a finished chunk, and for its result, in one attempt.
-_READY, _RESULT = 0.05, 1.0
+_READY = 0.05
+_RESULT = 1.0
 
 
 class DaskWorkers:

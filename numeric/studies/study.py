@@ -38,9 +38,11 @@ from numeric.studies.trials import (
 from numeric.studies.workers import LocalWorkers, NextChunk
 
 # Sizes of the first chunk, small so that progress is shown early, and of the largest one.
-FIRST_CHUNK, LARGEST_CHUNK = 8, 256
+FIRST_CHUNK = 8
+LARGEST_CHUNK = 256
 # The running interval is computed after this number of trials, and after each further tenth.
-_FIRST_LOOK, _LOOKS = 50, 0.1
+_FIRST_LOOK = 50
+_LOOKS = 0.1
 MOST_TRIALS = 1_000_000
 
 

@@ -16,7 +16,8 @@ from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Advance, Study, check_trials
 
 # The first number of trials, and the relative growth from each number to the next.
-_FIRST, _GROWTH = 8, 0.25
+_FIRST = 8
+_GROWTH = 0.25
 
 
 def run_together(

@@ -42,12 +42,14 @@ from numeric.tracking.monodromy import match
 from numeric.tracking.tracker import DONE, TrackerSettings, WeightLines, follow
 
 # Paths of the first batch (each batch is twice as large as the one before), and of the largest.
-_FIRST, _LARGEST = 16, 256
+_FIRST = 16
+_LARGEST = 256
 # Endpoints with smaller imaginary parts, relative to the largest weight, are tested.
 _LOOKS_REAL = 1e-5
 # The search is saturated if at most this share of the endpoints was found only once, of at least
 # this number.
-_FOUND_ONCE, _FEWEST_ENDS = 0.05, 64
+_FOUND_ONCE = 0.05
+_FEWEST_ENDS = 64
 # The free inputs are used if the number of their unknowns is at most this multiple of r.
 _MORE_UNKNOWNS = 1.5
 

@@ -84,7 +84,8 @@ TOLERANCE = 1e-9
 _MARGIN = 1e-3
 _ROUNDING = 100.0
 # Bounds that separate the two parts of the section λ(w) t = 0.
-_ZERO, _NOT_ZERO = 1e-9, 1e-7
+_ZERO = 1e-9
+_NOT_ZERO = 1e-7
 # Loops without a new point, while points are missing, before another line is tried.
 _STALLED = 8
 _LINES = 3

@@ -35,7 +35,8 @@ from algebra.systems.instances import ModularInstance, modular_core, modular_ins
 from algebra.systems.root_count import RootCounter, RootCountError, has_short_labels
 
 # SymPy's Gröbner bases are fast enough below these sizes.
-_SYMPY_UNKNOWNS, _SYMPY_ROOTS = 3, 8
+_SYMPY_UNKNOWNS = 3
+_SYMPY_ROOTS = 8
 # With more unknowns the labels in the weights alone are tried before other forms.
 _MANY_UNKNOWNS = 10
 

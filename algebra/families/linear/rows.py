@@ -36,7 +36,8 @@ from algebra.systems.instances import ModularInstance
 # Largest number of entries of the powers of W for which linear equations are written out.
 _MOST_UNKNOWNS = 1_200
 # Largest numbers of unknowns u, and of terms of all minors if they were dense.
-_MOST_FREE, _MOST_TERMS = 8, 60_000
+_MOST_FREE = 8
+_MOST_TERMS = 60_000
 
 
 class Side:

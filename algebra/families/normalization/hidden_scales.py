@@ -92,7 +92,8 @@ NO_REAL, NO_POSITIVE, IMPOSSIBLE = "no real solution", "no positive solution", "
 NOT_FOUND = "not found"
 
 # Sides of the boxes are at most 2^-_BITS long; if a sign is undecided, smaller boxes are used.
-_BITS, _MOST_BITS = 80, 1280
+_BITS = 80
+_MOST_BITS = 1280
 # Numbers of slices of a variety of positive dimension, and of points on linear ones.
 _SLICES = 24
 _PRIMES = 3

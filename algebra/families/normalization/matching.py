@@ -49,7 +49,8 @@ from algebra.problems.constraints import Interval
 from algebra.time_limits import end_of_part, has_passed
 
 MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
-_ZERO, _ONE = fmpq(0), fmpq(1)
+_ZERO = fmpq(0)
+_ONE = fmpq(1)
 _ANYWHERE = Interval()
 
 

@@ -31,7 +31,8 @@ from algebra.problems.allocation import Cell
 from algebra.problems.constraints import BoxColumns
 from algebra.time_limits import check_time
 
-_ZERO, _ONE = fmpq(0), fmpq(1)
+_ZERO = fmpq(0)
+_ONE = fmpq(1)
 # Largest number of pivots over Q without a guess, times entries of the program.
 _MOST_WORK = 2_000_000
 

@@ -35,6 +35,7 @@ from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR, 
 from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
 from algebra.families.linear.arguments.argument import solutions
+from algebra.families.linear.arguments.order import SHARES
 from algebra.families.updates.equivalent import (
     as_plain,
     cells_instead,
@@ -53,6 +54,9 @@ from algebra.systems.update_roots import update_root_count
 from algebra.time_limits import Limits, OutOfTime, phase, within
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
+
+# Of each part of cells this share of the sub-allocations is tried.
+_FEWER_SUBSETS = 4
 
 
 def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
@@ -124,7 +128,9 @@ class _UpdateCertifier(OnRanks):
             return self.conclude(UNDECIDED, rule, tried=looked)
         try:
             roots = update_root_count(
-                self.problem, seed=self.effort.seed, timeout=self.effort.limits.basis / 2
+                self.problem,
+                seed=self.effort.seed,
+                timeout=self.effort.limits.part(SHARES.updated_root_count),
             )
         except (RootCountError, OutOfTime) as met:
             looked = (*looked, f"generic root count: {met}")
@@ -174,10 +180,10 @@ class _UpdateCertifier(OnRanks):
                 if allocation_rank(part.allocation, support, rank, self.effort.seed).rank < rank:
                     continue
                 reached += 1
-                effort = replace(
-                    self.effort, limits=Limits(limits.basis / 4, 0, max(1, limits.subsets // 4))
-                )
-                with within(limits.basis / 4):
+                seconds = limits.part(SHARES.cells)
+                fewer = Limits(seconds, 0, max(1, limits.subsets // _FEWER_SUBSETS))
+                effort = replace(self.effort, limits=fewer)
+                with within(seconds):
                     found = self.certify_cells(part, effort)
                 if found.verdict == MAXIMAL:
                     return found, ()

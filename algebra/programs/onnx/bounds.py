@@ -11,30 +11,50 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
 
-MOST_NODES = 50_000
-# Functions that call each other.
-_MOST_DEPTH = 64
-# Bytes of what they are written out to.
-_MOST_WRITTEN = 1 << 26
-# Entries of all values of a program: for any file.
-_ENTRIES = 1 << 24
-# … and for each number in it.
-_ENTRIES_PER_NUMBER = 16
-# Entries of a constant that is computed from others.
-MOST_CONSTANT = 1 << 22
+
+@dataclass(frozen=True)
+class ModelLimits:
+    """What a model may be expanded to.
+
+    Attributes
+    ----------
+    nodes : int
+        Of the graph with functions and subgraphs written out.
+    depth : int
+        Of functions that call each other.
+    written : int
+        Bytes of what functions are written out to, beyond those of the file.
+    entries, entries_per_number : int
+        Of all values of a program: for any file, and for each number in it.
+    constant : int
+        Entries of a constant that is computed from others.
+    """
+
+    nodes: int = 50_000
+    depth: int = 64
+    written: int = 1 << 26
+    entries: int = 1 << 24
+    entries_per_number: int = 16
+    constant: int = 1 << 22
+
+
+MODEL_LIMITS = ModelLimits()
 
 
 def most_entries(model: Any) -> int:
     """How many entries all values of a model's program may have together."""
     held = sum(math.prod(tensor.dims) for tensor in model.graph.initializer)
     # What a tensor says of its size is compared with its bytes when it is read.
-    return _ENTRIES + _ENTRIES_PER_NUMBER * min(max(held, 0), model.ByteSize())
+    return MODEL_LIMITS.entries + MODEL_LIMITS.entries_per_number * min(
+        max(held, 0), model.ByteSize()
+    )
 
 
 def check_expansion(model: Any) -> None:
@@ -48,13 +68,13 @@ def check_expansion(model: Any) -> None:
     functions = {(f.domain, f.name, f.overload): f for f in model.functions}
     known: dict[tuple[str, str, str], tuple[int, int]] = {}
     # The size of a message is counted anew at each call: once here, not for each node.
-    longest = _MOST_WRITTEN + model.ByteSize()
+    longest = MODEL_LIMITS.written + model.ByteSize()
 
     def size_of(key: tuple[str, str, str], path: tuple[tuple[str, str, str], ...]) -> Any:
         if key in path:
             raise InputError(f"the function `{one_line(key[1])}` calls itself")
-        if len(path) >= _MOST_DEPTH:
-            raise InputError(f"functions call each other more than {_MOST_DEPTH} deep")
+        if len(path) >= MODEL_LIMITS.depth:
+            raise InputError(f"functions call each other more than {MODEL_LIMITS.depth} deep")
         if key not in known:
             known[key] = total(functions[key].node, (*path, key))
         return known[key]
@@ -70,9 +90,10 @@ def check_expansion(model: Any) -> None:
                 parts += [total(graph.node, path) for graph in graphs]
             count += more + sum(part[0] for part in parts)
             length += longer + sum(part[1] for part in parts)
-            if count > MOST_NODES or length > longest:
+            if count > MODEL_LIMITS.nodes or length > longest:
                 raise InputError(
-                    f"written out, it has more than {MOST_NODES} nodes or {_MOST_WRITTEN >> 20} MiB"
+                    f"written out, it has more than {MODEL_LIMITS.nodes} nodes or "
+                    f"{MODEL_LIMITS.written >> 20} MiB"
                 )
         return count, length
 
@@ -80,8 +101,8 @@ def check_expansion(model: Any) -> None:
     for number, node in enumerate(model.graph.node):
         try:
             whole += total([node], ())[0]
-            if whole > MOST_NODES:
-                raise InputError(f"up to it the graph has more than {MOST_NODES} nodes")
+            if whole > MODEL_LIMITS.nodes:
+                raise InputError(f"up to it the graph has more than {MODEL_LIMITS.nodes} nodes")
         except InputError as error:
             raise InputError(
                 f"node {number} `{one_line(node.name)}` ({one_line(node.op_type)}): {error}"
@@ -106,7 +127,8 @@ _WITHIN_WORDS = (
     "ReduceSumSquare Reshape ReverseSequence Scatter ScatterElements ScatterND Shape Size Slice "
     "SpaceToDepth Split Squeeze TopK Transpose Unsqueeze"
 )
-_LIKE, _WITHIN = frozenset(_LIKE_WORDS.split()), frozenset(_WITHIN_WORDS.split())
+_LIKE = frozenset(_LIKE_WORDS.split())
+_WITHIN = frozenset(_WITHIN_WORDS.split())
 Arrays = Sequence[np.ndarray]
 
 
@@ -214,5 +236,5 @@ def check_constant(op: str, inputs: Arrays, given: Mapping[str, Any]) -> None:
         size = _SIZES[op](inputs, given)
     else:
         raise InputError(f"the operator {one_line(op)} is not computed from constants")
-    if size > MOST_CONSTANT + held:
+    if size > MODEL_LIMITS.constant + held:
         raise InputError(f"it makes a constant of up to {shown(size)} entries, which is too large")

@@ -20,7 +20,8 @@ _CUBIC = Fraction(44715, 10**6)
 # The types that are not rounded: binary32, binary64.
 _REAL = (1, 11)
 # A type of the standard for 0 and 1, and those of whole numbers with 32 and 64 bits.
-_BOOLEAN, _WHOLE = 9, (6, 7, 12, 13)
+_BOOLEAN = 9
+_WHOLE = (6, 7, 12, 13)
 _PAIR, _PLACED = "A B", "broadcast axis"
 
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line
 from algebra.programs.onnx.batches import Batch, Input, Sizes, batch_of
-from algebra.programs.onnx.bounds import MOST_CONSTANT, check_constant
+from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant
 from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
 from algebra.programs.onnx.model import (
@@ -50,7 +50,8 @@ _RANDOM = (
     "RandomUniformLike",
 )  # fmt: skip
 STANDARD = ("", "ai.onnx")
-_BINARY32, _BINARY64 = 1, 11
+_BINARY32 = 1
+_BINARY64 = 11
 _BOOLEAN = 9
 _WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
 _TYPES = {
@@ -294,7 +295,7 @@ class _Reader:
         largest = 0
         if node.op_type in ("Expand", "Tile", "Range"):
             largest = max((abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0)
-        if largest > MOST_CONSTANT:
+        if largest > MODEL_LIMITS.constant:
             raise InputError("it makes a constant that is too large")
         if largest >= self.moves.batch > 1:
             if node.op_type != "Expand":

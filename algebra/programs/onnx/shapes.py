@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.programs.onnx.bounds import MOST_CONSTANT
+from algebra.programs.onnx.bounds import MODEL_LIMITS
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import MOST_AXES, Item, Tokens, letters_of
 from algebra.programs.onnx.weights import Parameter
@@ -180,7 +180,7 @@ def _filled(call: Call) -> Item | np.ndarray:
     number = np.zeros((), np.float32) if value is None else numpy_helper.to_array(value).ravel()[0]
     if call.batch > 1 and any(size and size % call.batch == 0 for size in shape):
         return call.expanded(call.constant(np.asarray(number)), shape)
-    if any(size < 0 for size in shape) or math.prod(shape) > MOST_CONSTANT:
+    if any(size < 0 for size in shape) or math.prod(shape) > MODEL_LIMITS.constant:
         raise InputError(f"a constant of the shape {shown(tuple(shape))} is too large")
     return np.full(shape, number)
 

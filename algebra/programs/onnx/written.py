@@ -17,14 +17,16 @@ import numpy as np
 
 from algebra.errors import InputError, one_line
 from algebra.linalg.rational import exact_number
-from algebra.programs.onnx.bounds import MOST_NODES
+from algebra.programs.onnx.bounds import MODEL_LIMITS
 from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder, Node, Value
 from algebra.programs.tokens import TokenSizes, token_numbers
 
-FORMAT, VERSION = "matchprob-program", 1
+FORMAT = "matchprob-program"
+VERSION = 1
 # Entries of all values together; exponents.
-MOST_ENTRIES, MOST_EXPONENT = 1 << 25, 1_000
+MOST_ENTRIES = 1 << 25
+MOST_EXPONENT = 1_000
 _START = b'{"format": "matchprob-program"'
 
 
@@ -84,9 +86,9 @@ def read_program(content: bytes) -> Read:
         data = json.loads(content)
         if data["version"] != VERSION:
             raise InputError(f"a program of version {one_line(data['version'])}; {VERSION} is read")
-        if len(data["nodes"]) > MOST_NODES:
+        if len(data["nodes"]) > MODEL_LIMITS.nodes:
             raise InputError(
-                f"a program of {len(data['nodes'])} nodes; up to {MOST_NODES} are read"
+                f"a program of {len(data['nodes'])} nodes; up to {MODEL_LIMITS.nodes} are read"
             )
         build, made = Builder(MOST_ENTRIES), list[Value]()
         for node in data["nodes"]:

@@ -33,7 +33,8 @@ from algebra.results import Result, named
 from algebra.time_limits import check_time
 
 # Samples at one point: of smooth labels, and where each sample has its own activation pattern.
-_SAMPLES, _ON_PATTERNS = 2, 12
+_SAMPLES = 2
+_ON_PATTERNS = 12
 _UNREACHED = "no label depends on it"
 
 

@@ -73,7 +73,8 @@ MOST_WORK = 1_500_000_000_000
 _BYTES = 24
 # Samples for each one that would do if they were exchangeable, on activation patterns: after the
 # first round, and at most.  Some units switch so seldom that ranks grow for ever longer.
-_MORE_SAMPLES, _MOST_MORE = 4, 16
+_MORE_SAMPLES = 4
+_MOST_MORE = 16
 # Multiplications above which a rank that is a lower bound in any case, on an activation pattern, is
 # not computed modulo a long prime as well.
 _MOST_LONG = 5_000_000_000

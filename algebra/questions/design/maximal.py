@@ -55,7 +55,9 @@ if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions
 
 _FORM_TRIES = 60
-_WIDER, _WIDE_SETS, _WIDE_RANKS = 3, 20, 8
+_WIDER = 3
+_WIDE_SETS = 20
+_WIDE_RANKS = 8
 # Shares of the time after which the three quick searches end.
 _SHARES = (0.15, 0.4, 0.6)
 

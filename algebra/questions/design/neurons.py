@@ -70,7 +70,8 @@ if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions
 
 # Rounds of the heuristic, and the price of an unused line.
-_REWEIGHTINGS, _SHARP = 12, 720_720
+_REWEIGHTINGS = 12
+_SHARP = 720_720
 # The share of the time for minimizing the cost once the number of lines is fixed.
 _COST_SHARE = 5
 # Sums of costs below this are computed in 64 bits, larger ones with Python integers.

@@ -23,7 +23,8 @@ from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.systems.root_count import RootCounter, RootCountError, generic_root_count
 
-_LARGEST_GROUP, _PARTS = 2_000, 12
+_LARGEST_GROUP = 2_000
+_PARTS = 12
 # If an over-complete allocation has at most this many parts, all are counted.
 _ALL_PARTS = 500
 

@@ -52,7 +52,8 @@ from algebra.questions.design.result import CostEvidence, Design, SpreadEvidence
 from algebra.ranks.generic_rank import allocation_rank
 
 # Random points, and orders of the basis of which the largest product is taken.
-_POINTS, _ORDERS = 2, 16
+_POINTS = 2
+_ORDERS = 16
 # Exchanges are made in rounds, all of one round at once.
 _ROUNDS = 40
 

@@ -51,7 +51,8 @@ from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
 from algebra.time_limits import check_time
 
-FORMAT, VERSION = "matchprob-dimension", 1
+FORMAT = "matchprob-dimension"
+VERSION = 1
 # The least and the greatest degree of the terms of a polynomial; None for the polynomial 0.
 Degrees = tuple[int, int] | None
 

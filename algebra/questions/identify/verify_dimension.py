@@ -51,7 +51,8 @@ from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.time_limits import check_time
 
 # Points whose common kernel gives the scales, at least; largest degree that is checked.
-_LEAST_POINTS, MOST_DEGREE = 3, 256
+_LEAST_POINTS = 3
+MOST_DEGREE = 256
 
 
 @dataclass(frozen=True)

@@ -47,7 +47,8 @@ if TYPE_CHECKING:
     from algebra.questions.record.question import RecordingQuestion
 
 # Entries of rows that are computed at once, and entries that are kept.
-_AT_ONCE, _KEPT = 1 << 23, 1 << 26
+_AT_ONCE = 1 << 23
+_KEPT = 1 << 26
 # An element this close behind the last computed ones is requested in order.
 _NEXT = 8
 # If all rows have more entries, the rank of unions of units is bounded without rows.

@@ -27,7 +27,8 @@ from algebra.ranks.parametrized import by_updates
 from algebra.results import Result, named
 
 # Numbers of free weights and elements in a text, and of elements in its ranking.
-_MOST, _RANKED = 24, 8
+_MOST = 24
+_RANKED = 8
 
 
 @dataclass(frozen=True)

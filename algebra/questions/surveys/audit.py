@@ -42,7 +42,8 @@ from algebra.time_limits import OutOfTime, check_time, unlimited
 # With more allocations, some must be drawn.
 LARGEST = 5_000_000
 # Numbers of matrix entries eliminated, and of random keys drawn, in one batch.
-_ENTRIES, _KEYS = 2_000_000, 4_000_000
+_ENTRIES = 2_000_000
+_KEYS = 4_000_000
 _FIRST = 16
 
 # The two ways in which a theorem can be wrong: fields of `TheoremAudit`.

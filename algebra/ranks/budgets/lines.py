@@ -18,7 +18,8 @@ from algebra.problems.allocation import Allocation, Cell
 
 # Largest number of lines that a sentence names; lines with one limit that are as many, or more,
 # are one sentence.
-_MOST_LINES, _MANY = 8, 4
+_MOST_LINES = 8
+_MANY = 4
 
 Line = tuple[str, int]
 Lines = tuple[Line, ...]

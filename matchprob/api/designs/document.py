@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from matchprob.api.designs.repair import RepairResult
 
 # Designs of a race, and reasons of a verdict, that are listed.
-_MOST_RACED, _MOST_REASONS = 12, 3
+_MOST_RACED = 12
+_MOST_REASONS = 3
 # Larger numbers of designs are printed as powers of 10; so many weights are listed.
-_MANY, _FEW = 100_000, 8
+_MANY = 100_000
+_FEW = 8
 
 
 def design_document(found: DesignResult) -> Document:

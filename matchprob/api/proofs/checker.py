@@ -27,7 +27,8 @@ from algebra.errors import InputError, Unfinished
 from numeric.children import Child, ChildCrashed, ChildTimeout
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
-MEMORY, _GRACE = 1024, 2.0
+MEMORY = 1024
+_GRACE = 2.0
 # Seconds that a child may take to start.
 _START = 120.0
 _ROOT = str(Path(__file__).resolve().parents[3])

@@ -20,11 +20,13 @@ from algebra.problems.names import Names
 from matchprob.report.drawing.style import SMALL, TEXT, available_width, heading, text_width, tidy
 
 # Distance of two matrices, in cells; the least width of cells, in points, for a grid.
-_GAP, _GRID = 1.5, 3.0
+_GAP = 1.5
+_GRID = 3.0
 # Largest size of a cell, in points.
 _CELL = 29.0
 # Space above matrices for their names, and for a tick, in points.
-_NAMES, _TICK = 13.0, 11.0
+_NAMES = 13.0
+_TICK = 11.0
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,8 @@ _PAPER: ContextVar[float | None] = ContextVar("paper", default=None)
 # Least part of a figure's height for its axes.
 _LEAST_HIGH = 0.55
 # Around a picture, inches; between heading and axes, points.
-_MARGIN, _GAP = 0.06, 4.0
+_MARGIN = 0.06
+_GAP = 4.0
 # Of a legend, in sizes of its type: from one line to the next, below the last one.
 _LINE = 1.35
 _LAST = 0.2

@@ -32,14 +32,16 @@ from numeric.engines.phcpy.systems import Terms, backward_errors
 from numeric.instances import Instance
 
 # Relative size of imaginary parts: real below the first bound, non-real above the second.
-REAL_BELOW, NONREAL_ABOVE = 1e-9, 1e-6
+REAL_BELOW = 1e-9
+NONREAL_ABOVE = 1e-6
 # A lost root is found more often by other random numbers than by higher precision.
 _ATTEMPTS = ("d", "d", "d", "dd")
 # Largest number of workers that may crash on the same system.
 _MOST_CRASHES = 3
 # Backward error in equations that PHCpack did not solve: a solution below the first bound, none
 # above the second.
-SOLVES_BELOW, MISSES_ABOVE = 1e-9, 1e-5
+SOLVES_BELOW = 1e-9
+MISSES_ABOVE = 1e-5
 # Residual of a real solution in the network, relative to the largest label.
 RESIDUAL = 1e-6
 

@@ -39,7 +39,8 @@ ENOUGH = 1e-10
 _SWEEP = 25
 # The distance of the gradients whose difference is a product with the Hessian, and what AdaHessian
 # adds to the root of the mean square.
-_DIFFERENCE, _TINY = 1e-4, 1e-4
+_DIFFERENCE = 1e-4
+_TINY = 1e-4
 
 
 @dataclass(frozen=True)

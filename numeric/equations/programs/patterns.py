@@ -39,7 +39,9 @@ from numeric.equations.programs.exponentials import along, evaluate_wide
 
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
 # deviation of a sum's mean after the adjustment, in units of that of the sum.
-_SAMPLES, _TRIES, _SPREAD = 256, 8, 0.3
+_SAMPLES = 256
+_TRIES = 8
+_SPREAD = 0.3
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": lambda a: _special().erf(a),
     "exp": np.exp,

@@ -21,7 +21,8 @@ from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 
 # Part of the name under which results are stored: increase it if the search changes.
 VERSION = 2
-STARTS, STEPS = 12, 300
+STARTS = 12
+STEPS = 300
 # Mean squared errors relative to those of the labels at which a search ends.
 _ENOUGH = 1e-24
 

@@ -59,7 +59,8 @@ from numeric.families.relu.decide import witness_at
 from numeric.instances import Instance
 
 # Newton steps from an end, and the number of steps whose convergence is checked.
-_NEWTON, _CHECKED = 12, 5
+_NEWTON = 12
+_CHECKED = 5
 # Distances relative to the size of a solution that are rounding error.
 _FLOOR = 1e-9
 _MOST_BITS = 256

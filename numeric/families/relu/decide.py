@@ -27,7 +27,8 @@ from numeric.instances import Instance
 # Largest number of nodes of the first tree, and with at least three weights per unit.  A node costs
 # 6 to 60 µs in it and 100 µs in the second tree, which has far fewer nodes but needs some ms for
 # the units' vertices before.
-FIRST_NODES, FIRST_NODES_WIDE = 20, 1_000
+FIRST_NODES = 20
+FIRST_NODES_WIDE = 1_000
 
 
 def decide(

@@ -35,8 +35,10 @@ from numeric.kernels import call
 # Larger ends are omitted from the program in doubles, which relaxes it: rounding would dominate.
 _FAR = 10_000
 # Leaves recorded at first, and doubtful ones decided over Q: without constraints, and with them.
-_CAPACITY, _CAPACITY_BOXED = 64, 256
-_DOUBTFUL, _DOUBTFUL_BOXED = 64, 2_000
+_CAPACITY = 64
+_CAPACITY_BOXED = 256
+_DOUBTFUL = 64
+_DOUBTFUL_BOXED = 2_000
 
 
 @dataclass(frozen=True)

@@ -5,9 +5,7 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.trial_costs import (
-    FEWEST_TRIALS,
-    MOST_TRIALS,
-    SECONDS,
+    SUGGESTED,
     affordable_trials,
     estimate_steps,
     expectation,
@@ -29,22 +27,22 @@ def of_size(n, *, kind=mp.LinearRNN, **more):
 def test_small_nets_are_estimated_with_a_thousand_trials():
     """The papers' smallest net, with and without N."""
     problem = mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})
-    assert affordable_trials(problem, 2) == affordable_trials(problem) == MOST_TRIALS
+    assert affordable_trials(problem, 2) == affordable_trials(problem) == SUGGESTED.most
     (step,) = mp.certify(problem).explain().steps[:1]
-    assert (step.verb, step.options["trials"]) == ("estimate", MOST_TRIALS)
+    assert (step.verb, step.options["trials"]) == ("estimate", SUGGESTED.most)
 
 
 @pytest.mark.parametrize("more", [{}, {"kind": mp.RNN, "activation": "tanh"}])
 def test_suggested_trials_fit_into_ten_minutes(more):
     """More weights, fewer trials; where not even ten fit a sentence says so instead."""
-    before, seen = MOST_TRIALS, set()
+    before, seen = SUGGESTED.most, set()
     for n in (4, 8, 16, 32, 64, 128, 256, 400):
         problem = of_size(n, **more)
         trials, cost = affordable_trials(problem), trial_milliseconds(problem)
         assert trials <= before
-        assert trials * cost <= 1000 * SECONDS
+        assert trials * cost <= 1000 * SUGGESTED.seconds
         assert bool(estimate_steps(problem)) == bool(trials) == (not too_costly(problem))
-        assert trials == 0 or trials >= FEWEST_TRIALS
+        assert trials == 0 or trials >= SUGGESTED.fewest
         before = trials
         seen.add(bool(trials))
     assert seen == {True, False}

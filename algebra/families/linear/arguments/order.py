@@ -15,6 +15,34 @@ ROOT_COUNT = "root_count"
 
 
 @dataclass(frozen=True)
+class Shares:
+    """The parts of its time that `certify` gives to counts: a call's seconds divided by these.
+
+    Attributes
+    ----------
+    root_count : int
+        The root count, half of the time so that the other methods have some too.
+    updated_root_count : int
+        That of a problem in which matrices learn by updates.
+    cells : int
+        Each part of single cells within the reach of updates.
+    later : int
+        A Gröbner basis of an argument on parts or on solutions at infinity.
+    last : int
+        The same where very many are searched.
+    """
+
+    root_count: int = 2
+    updated_root_count: int = 4
+    cells: int = 8
+    later: int = 8
+    last: int = 16
+
+
+SHARES = Shares()
+
+
+@dataclass(frozen=True)
 class Attempt:
     """One search.
 
@@ -26,26 +54,25 @@ class Attempt:
     """
 
     argument: str
-    divisor: int = 2
+    divisor: int = SHARES.root_count
 
 
-# By cost: a search that comes twice gets more time, or tries another way.  The root count gets half
-# of the time, so that the other methods have time too.
+# By cost: a search that comes twice gets more time, or tries another way.
 ORDER = (
-    Attempt(ROOT_COUNT, 2),
+    Attempt(ROOT_COUNT),
     Attempt("teacher_reached"),
     Attempt("dual_bases"),
     Attempt("whole_column"),
     Attempt("no_real_root"),
     Attempt("definite_form"),
     Attempt("enclosed_solutions"),
-    Attempt("sub_allocation", 8),
-    Attempt("at_infinity", 16),
-    Attempt("sub_allocation", 8),
-    Attempt("partial_products", 8),
-    Attempt("at_infinity", 16),
-    Attempt("critical_points", 16),
-    Attempt("sub_allocation", 8),
+    Attempt("sub_allocation", SHARES.later),
+    Attempt("at_infinity", SHARES.last),
+    Attempt("sub_allocation", SHARES.later),
+    Attempt("partial_products", SHARES.later),
+    Attempt("at_infinity", SHARES.last),
+    Attempt("critical_points", SHARES.last),
+    Attempt("sub_allocation", SHARES.later),
 )
 NAMES = tuple(dict.fromkeys(attempt.argument for attempt in ORDER))
 

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from algebra.programs.onnx import bounds, read_onnx
-from algebra.programs.onnx.bounds import MOST_CONSTANT, check_constant
+from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant
 from algebra.programs.onnx.written import read_program
 from matchprob.api.proofs.check import check_proof
 from tests.attacks import ROOT, attacked
@@ -206,7 +206,7 @@ def test_bounds_of_constants_are_bounds():
         check_constant(op, inputs, given)
         least = bounds._SIZES[op](inputs, given) if op in bounds._SIZES else found.size
         assert least >= found.size
-    refuses("a constant of up to", check_constant, "Tile", (a, whole * MOST_CONSTANT), {})
+    refuses("a constant of up to", check_constant, "Tile", (a, whole * MODEL_LIMITS.constant), {})
 
 
 def test_attacks_with_models():

@@ -9,6 +9,7 @@ import pytest
 
 from algebra.errors import InputError
 from algebra.programs.onnx import read_onnx
+from algebra.programs.onnx.bounds import ModelLimits
 from tests.doubles import labels
 from tests.onnx_models import MODELS, Net, TensorProto, onnx, save
 from tests.refusals import refuses
@@ -138,7 +139,8 @@ def test_mixed_samples_are_refused(mix, tmp_path):
 
 def test_many_nodes_are_refused(tmp_path, monkeypatch):
     """A graph beyond the limit is refused before its nodes are read."""
-    monkeypatch.setattr("algebra.programs.onnx.bounds.MOST_NODES", 3)
+    few = ModelLimits(nodes=3)
+    monkeypatch.setattr("algebra.programs.onnx.bounds.MODEL_LIMITS", few)
     assert "more than 3 nodes" in refused(save("mlp_tanh", tmp_path))
 
 
