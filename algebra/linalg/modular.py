@@ -145,6 +145,17 @@ def _shifted(values: Residues, bits: int, p: int) -> Residues:
     return values * np.int64(1 << bits) - quotient * p
 
 
+def sum_of(a: Residues, b: Residues, p: int) -> Residues:
+    """Entrywise sum modulo p, of residues; shapes are broadcast."""
+    total = np.asarray(np.add(a, b, order="C"))
+    # As unsigned numbers negative ones are large.
+    words = total.reshape(-1).view(np.uint64)
+    for start in range(0, words.size, _BLOCK):
+        part = words[start : start + _BLOCK]
+        np.minimum(part, part - np.uint64(p), out=part)
+    return total
+
+
 def added(a: Residues, axis: int | tuple[int, ...], p: int) -> Residues:
     """Sums along axes modulo p, of residues; at most 2^31 of them each."""
     if p <= SMALL:
@@ -171,12 +182,17 @@ _BYTES_AT_ONCE = 1 << 27
 
 
 def matmul(a: Residues, b: Residues, p: int) -> Residues:
-    """Product of (stacks of) matrices of residues, modulo p."""
+    """Product of (stacks of) matrices of residues, modulo p.
+
+    Modulo a short prime factors may be signed doubles (`algebra.linalg.short_primes.as_doubles`).
+    """
     parts = _parts_of_product(a, b)
     if parts is not None:
         return _matmul_in_parts(a, b, p, *parts)
     inner, small = a.shape[-1], p <= SMALL
     limit = _INNER[small]
+    if any(part.dtype == np.float64 for part in (a, b)):
+        return product(a, b, p)
     few = inner <= _SHORT or a.size * b.shape[-1] < _FEW
     if small and few:
         limit = _CHUNK

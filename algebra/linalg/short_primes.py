@@ -43,13 +43,13 @@ def signed(values: np.ndarray, p: int, dtype: Any = STORED) -> np.ndarray:
 
 
 def as_doubles(values: np.ndarray, p: int) -> np.ndarray:
-    """Residues 0, …, p − 1 with their sign, in 64 bits."""
-    return signed(values, p, np.float64)
+    """Residues 0, …, p − 1 with their sign, in 64 bits; such doubles as they are."""
+    return values if values.dtype == np.float64 else signed(values, p, np.float64)
 
 
 def unsigned(values: np.ndarray, p: int) -> np.ndarray:
     """Residues 0, …, p − 1 as integers, also from signed ones."""
-    return values.astype(np.int64) % p if values.dtype == STORED else values
+    return values.astype(np.int64) % p if values.dtype.kind == "f" else values
 
 
 def reduced(values: np.ndarray, p: int) -> np.ndarray:
@@ -65,7 +65,7 @@ def reduced(values: np.ndarray, p: int) -> np.ndarray:
 
 
 def product(a: np.ndarray, b: np.ndarray, p: int) -> np.ndarray:
-    """Product of (stacks of) matrices of residues 0, …, p − 1."""
+    """Product of (stacks of) matrices of residues 0, …, p − 1, or of `as_doubles`."""
     left, right = (as_doubles(part, p) for part in (a, b))
     total = reduced(left[..., :WIDTH] @ right[..., :WIDTH, :], p)
     for start in range(WIDTH, a.shape[-1], WIDTH):

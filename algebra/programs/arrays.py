@@ -159,7 +159,7 @@ class ArrayArithmetic(ABC):
 
     def patches(self, places: Patches, a: Array) -> Patched:
         """Patches of a convolution, which `sum_of_products` forms in parts."""
-        images = a.reshape(places.channels, places.inner, a.shape[-1])
+        images = a.reshape(places.channels, places.inner, -1)
         return Patched(places, images, self.constant(np.zeros(1, np.int64), 1)[0])
 
     def power(self, node: Node, a: Array, exponent: int) -> Array:

@@ -56,6 +56,10 @@ _COPIES = 4
 _COPIED = ("apply", "invert", "root", "power", "scale", "add")
 # Columns of the Jacobian that are formed at a time.
 COLUMNS = 4096
+# A sweep takes the memory limit divided by this at most,
+_SHARE = 8
+# and this number of bytes (measured).
+_PART = 1 << 28
 # Entries of the Jacobian that are formed at a time.
 _AT_ONCE = 1 << 23
 
@@ -485,7 +489,8 @@ def argued(model: Model, seed: str) -> Exactness:
 class Columns:
     """Columns of the Jacobian at a point, rows in the order of the samples.
 
-    Samples are taken in parts, so that one sweep takes an eighth of the memory limit at most.
+    Samples are taken in parts (`samples_of_part`); sweeps of all are kept if they take an eighth of
+    the memory limit at most.
 
     Parameters
     ----------
@@ -499,9 +504,10 @@ class Columns:
     def __init__(self, model: Model, point: ProgramPoint, m: int, names: Sequence[str]) -> None:
         self.model, self.point, self.p, self.m = model, point, point.p, m
         self.names = sorted(names)
-        self._kept: Sweep | None = None
+        self._kept: list[tuple[slice, Sweep]] = []
         own = bytes_of_sample(model.program, frozenset(names))
-        self.step = min(m, max(1, memory_limit() // (8 * own)))
+        self.step = min(m, samples_of_part(own))
+        self._keeps = own * m <= memory_limit() // _SHARE
         if own > memory_limit() // 2:
             raise Unfinished(
                 f"one sample takes about {in_units(own)} of memory, more than half of the limit "
@@ -510,9 +516,10 @@ class Columns:
 
     def _sweeps(self) -> Iterator[tuple[slice, Sweep]]:
         """The parts of the samples, with a sweep each."""
-        if self._kept is not None:
-            yield slice(0, self.m), self._kept
+        if self._kept:
+            yield from self._kept
             return
+        kept: list[tuple[slice, Sweep]] = []
         program, formal = self.model.program, self.point.arithmetic.formal
         for start in range(0, self.m, self.step):
             check_time()
@@ -527,9 +534,10 @@ class Columns:
             turned = {k: own[..., part] for k, own in formal.turned.items()}
             here = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
             sweep = Sweep(program, FormalArithmetic(here, program), blocks, self.names)
-            if self.step >= self.m:
-                self._kept = sweep
+            if self._keeps:
+                kept.append((part, sweep))
             yield part, sweep
+        self._kept = kept
 
     def of(self, cells: Sequence[ProgramCell]) -> Residues:
         """Row c·d + k holds the derivatives of label k of sample c.
@@ -599,6 +607,15 @@ def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: i
         by_v = part if by_v is None else (by_v + part) % p
     assert by_v is not None
     return np.concatenate([*by_u, by_v], axis=1)
+
+
+def samples_of_part(size: int) -> int:
+    """How many samples of so many bytes are evaluated at a time.
+
+    They take an eighth of the memory limit at most; and few megabytes, so that the memory of a
+    value is that of an earlier one, which is faster than new memory of the system.
+    """
+    return max(1, min(_PART, memory_limit() // _SHARE) // size)
 
 
 def bytes_of_sample(program: Program, names: frozenset[str]) -> int:

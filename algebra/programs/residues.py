@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import Residues, added, inverses, matmul, times
+from algebra.linalg.modular import Residues, added, inverses, matmul, sum_of, times
+from algebra.linalg.short_primes import BITS, as_doubles, unsigned
 from algebra.linalg.sparse import SparseBlock, sparse_product
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total
 from algebra.programs.arrays import ArrayArithmetic, Signs
+from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node
 
 # Maps a node and its input values to values and slopes of its function
@@ -68,14 +70,20 @@ class ModularArithmetic(ArrayArithmetic):
         inverse = np.full((1,) * residues.ndim, self.number(Fraction(1, denominator)), np.int64)
         return self.times(residues, inverse)
 
+    def patches(self, places: Patches, a: Residues) -> Patched:
+        """Signed doubles modulo a short prime: once, and not for each patch of an entry."""
+        if self.p >= 1 << BITS:
+            return super().patches(places, a)
+        return super().patches(places, as_doubles(a.reshape(places.channels, -1), self.p))
+
     def times(self, a: Residues, b: Residues) -> Residues:
-        return times(a, b, self.p)
+        return times(unsigned(a, self.p), unsigned(b, self.p), self.p)
 
     def matmul(self, a: Residues, b: Residues) -> Residues:
         return matmul(a, b, self.p)
 
     def added(self, a: Residues, axes: tuple[int, ...]) -> Residues:
-        return added(a, axes, self.p)
+        return added(unsigned(a, self.p), axes, self.p)
 
     def sum_of_products(self, factors: list[tuple[str, Any]], result: str) -> Residues:
         """Also with one sparse matrix among two factors."""
@@ -95,8 +103,7 @@ class ModularArithmetic(ArrayArithmetic):
     def add(self, node: Node, *terms: Residues) -> Residues:
         total = terms[0]
         for term in terms[1:]:
-            total = total + term
-            total -= (total >= self.p) * self.p
+            total = sum_of(total, term, self.p)
         return total
 
     def reciprocals(self, node: Node, a: Residues) -> Residues:

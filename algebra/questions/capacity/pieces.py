@@ -16,7 +16,8 @@ Probabilities of unlucky points are about one pattern.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+import itertools
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -76,7 +77,10 @@ def capacities_on(
     failure: NoPattern | None = None
     bounds: dict[int, int] = {}
     cut: list[int] = []
-    for number, piece in enumerate(pieces):
+    others = iter(pieces)
+    first = next(others)
+    tried: set[str] = set()
+    for number, piece in enumerate(_in_order(first, others, subsets)):
         open_ones = [k for k in range(len(subsets)) if not _settled(found[k], bounds.get(k))]
         if not open_ones:
             break
@@ -103,12 +107,15 @@ def capacities_on(
             own = rows.pop(0)
             found[k].append((piece, own))
             if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
-                bounds[k] = largest_rank(piece.model, subsets[k])
+                # All parameters count: then no scale leaves the labels as they are.
+                size = own.learnable
+                bounds[k] = size if own.rank == size else largest_rank(piece.model, subsets[k])
         whole = whole or replace(part, seed=seed)
         if not part.exactness.is_exact:
             whole = replace(whole, exactness=part.exactness)
         costly = any(is_costly(piece.model, own.samples) for own in part.subsets)
-        if cut or (costly and piece.at == GENERIC):
+        tried.add(piece.at)
+        if cut or (costly and tried >= {GENERIC, first.at}):
             break
     if whole is None:
         assert failure is not None
@@ -120,6 +127,19 @@ def capacities_on(
         joined = _by_inclusion([subsets[k] for k in kept], joined)
     left = tuple(subsets[k].name for k in cut)
     return replace(whole, subsets=tuple(joined), unfinished=left)
+
+
+def _in_order(first: Piece, others: Iterator[Piece], subsets: Sequence[Subset]) -> Iterator[Piece]:
+    """The pieces; of costly models a drawn one before that at the model's own weights.
+
+    A rank there that meets the bound for all patterns needs no other piece.  At their own weights
+    trained models have units that switch for no sample, which prevent it.
+    """
+    least = min(subset.learnable(first.model.program) for subset in subsets)
+    if first.at == FILE and is_costly(first.model, least // first.model.outputs + 2):
+        yield from itertools.islice(others, 1)
+    yield first
+    yield from others
 
 
 def _by_inclusion(

@@ -22,15 +22,15 @@ from __future__ import annotations
 import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from operator import truediv
 from typing import Any
 
 import numpy as np
 
-from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
-from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample
+from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample, samples_of_part
 from algebra.programs.patches import Patched
 from algebra.programs.program import Node, Program
 from algebra.programs.tokens import token_samples
@@ -64,16 +64,34 @@ class _Recorder(EntryArithmetic):
 
     forms_patches = True
 
-    def __init__(self, program: Program) -> None:
+    def __init__(self, program: Program, maxima: Collection[int] = ()) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
+        self._maxima = maxima
         self.pattern: dict[int, np.ndarray] = {}
         super().__init__(number=truediv, signs=self._recorded)
 
     def _recorded(self, node: Node, a: np.ndarray) -> np.ndarray:
-        if not np.isfinite(a).all():
-            raise NoPattern(f"{node.label or 'a value'} whose sign chooses is no number")
+        self._check(node, a)
         found = self.pattern[self._numbers[id(node)]] = a > 0
         return found
+
+    @staticmethod
+    def _check(node: Node, a: np.ndarray) -> None:
+        # Least and largest entries are found without another array; either is NaN if an entry is.
+        if a.size and not (np.isfinite(a.min()) and np.isfinite(a.max())):
+            raise NoPattern(f"{node.label or 'a value'} whose sign chooses is no number")
+
+    def choose(
+        self, node: Node, sign: np.ndarray, positive: np.ndarray, other: np.ndarray
+    ) -> np.ndarray:
+        number = self._numbers[id(node)]
+        if number not in self._maxima:
+            return super().choose(node, sign, positive, other)
+        second = 0 if other is positive else other
+        self._check(node, positive)
+        self._check(node, other)
+        self.pattern[number] = positive > second
+        return np.asarray(np.maximum(positive, second))
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
         return doubles(table, denominator)[..., None]
@@ -114,12 +132,13 @@ def pattern_at(
     fixed = {name: value[..., None] for name, value in weights.items()}
     m = max((value.shape[-1] for value in samples.values()), default=1)
     parts, step = [], samples_at_once(program)
+    short, maxima = _with_maxima(program)
     for start in range(0, m, step):
         check_time()
-        recorder = _Recorder(program)
+        recorder = _Recorder(short, maxima)
         few = {name: value[..., start : start + step] for name, value in samples.items()}
         with np.errstate(all="ignore"):
-            evaluate_wide(program, recorder, fixed | few)
+            evaluate_wide(short, recorder, fixed | few)
         parts.append(recorder.pattern)
     if len(parts) == 1:
         return parts[0]
@@ -132,9 +151,36 @@ def pattern_at(
     }
 
 
+@lru_cache(maxsize=4)
+def _with_maxima(program: Program) -> tuple[Program, frozenset[int]]:
+    """A program without what only the choices of a larger value need; these choices.
+
+    They are a or b by the sign of a − b, positive in doubles if and only if a > b, and a or 0 by
+    the sign of a.  These have a alone as inputs.
+    """
+    nodes, maxima = list(program.nodes), set[int]()
+    for number, node in enumerate(nodes):
+        if node.op != "choose":
+            continue
+        sign, first, second = node.inputs
+        terms = nodes[sign].inputs if nodes[sign].op == "add" else ()
+        if sign == first and _is_multiple(nodes[second], 0, first):
+            nodes[number] = replace(node, inputs=(first,) * 3)
+        elif len(terms) == 2 and terms[0] == first and _is_multiple(nodes[terms[1]], -1, second):
+            nodes[number] = replace(node, inputs=(first, first, second))
+        else:
+            continue
+        maxima.add(number)
+    return replace(program, nodes=tuple(nodes)), frozenset(maxima)
+
+
+def _is_multiple(node: Node, factor: int, of: int) -> bool:
+    return node.op == "scale" and node.number == factor and node.inputs == (of,)
+
+
 def samples_at_once(program: Program) -> int:
-    """The number of samples whose values take an eighth of the memory limit."""
-    return max(1, memory_limit() // (8 * bytes_of_sample(program, frozenset())))
+    """The number of samples that are evaluated at a time."""
+    return samples_of_part(bytes_of_sample(program, frozenset()))
 
 
 def own_patterns(

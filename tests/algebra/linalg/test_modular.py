@@ -24,8 +24,10 @@ from algebra.linalg.modular import (
     random_prime,
     random_residues,
     rational_residues,
+    sum_of,
     times,
 )
+from algebra.linalg.short_primes import as_doubles
 
 PRIMES = [2, 3, 7, 65521, 1073741827, 2147483647]
 LARGEST = 2147483647
@@ -330,3 +332,22 @@ def test_residues_of_rationals():
     assert rational_residues(halves, 7).tolist() == [[4, 5]]
     with pytest.raises(ZeroDivisionError):
         rational_residues(np.array([[fmpq(1, 7)]], dtype=object), 7)
+
+
+@pytest.mark.parametrize("p", [2, 65521, 2147483647, 2305843009213693951])
+def test_sums_in_any_order_of_memory(p):
+    """Sums are those of Python's integers, also of transposed and of repeated entries."""
+    rng = random.Random(p)
+    a, b = random_residues((6, 5, 7), p, rng), random_residues((7, 6), p, rng)
+    pairs = [(a, a[::-1]), (a.transpose(2, 1, 0), b[:, None]), (a, np.broadcast_to(p - 1, a.shape))]
+    for first, second in pairs:
+        expected = (first.astype(object) + second) % p
+        assert (sum_of(first, second, p) == expected).all()
+
+
+def test_signed_doubles_are_residues_of_a_short_prime():
+    """Products with one factor of signed doubles are those of the residues, of any size."""
+    p, rng = 8388593, random.Random(4)
+    for rows, inner, columns in ((2, 3, 4), (40, 30, 50), (3, 1000, 5)):
+        a, b = random_residues((rows, inner), p, rng), random_residues((inner, columns), p, rng)
+        assert (matmul(a, as_doubles(b, p), p) == exact(a, b, p)).all()

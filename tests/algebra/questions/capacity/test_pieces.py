@@ -5,6 +5,7 @@ import pytest
 
 from algebra.programs.generic import Model, NoPattern
 from algebra.programs.program import Builder
+from algebra.questions.capacity import ranks
 from algebra.questions.capacity.pieces import Piece, capacities_on, largest_rank
 from algebra.questions.capacity.result import Subset
 
@@ -89,3 +90,15 @@ def test_lower_bounds_hold_for_larger_subsets():
     found = {s.name: s for s in capacities_on(pieces, [ALL, part], m=3).subsets}
     assert found["all"].rank >= found["V"].rank
     assert found["all"].capacity >= found["V"].capacity
+
+
+def test_a_drawn_point_of_a_costly_model_comes_first(monkeypatch):
+    """A rank that meets its bound there needs no other; the model's own point follows otherwise."""
+    monkeypatch.setattr(ranks, "MOST_VALUES", 10)
+    last = Subset("last", ("V",))
+    pieces = [Piece("file", relu(2)), Piece("generic", relu(4)), Piece("generic", relu(4))]
+    [found] = capacities_on(pieces, [last]).subsets
+    assert [(point.at, point.rank) for point in found.points] == [("generic", 8)]
+    pieces[1:] = [Piece("generic", relu(1)), Piece("generic", relu(4))]
+    [found] = capacities_on(pieces, [last]).subsets
+    assert [(point.at, point.rank) for point in found.points] == [("generic", 2), ("file", 4)]

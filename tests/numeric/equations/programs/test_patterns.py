@@ -61,6 +61,29 @@ def test_given_weights_and_samples():
     assert all((patterns(5)[k] == right[k]).all() for k in right)
 
 
+def test_maxima_have_the_signs_of_differences():
+    """Where the larger of two values is chosen, and of one and 0, the pattern is that of values."""
+    build = Builder()
+    x = build.sample("x", (6,))
+    a = build.contract("ij,j->i", build.weight("W", (6, 6)), x)
+    largest = build.choose(build.subtract(a, x), a, x)
+    # The differences are used elsewhere, or choose something else.
+    gap = build.subtract(largest, a)
+    other = build.choose(gap, build.rectified(gap), a)
+    program = build.program(build.choose(build.subtract(a, other), other, a))
+    rng = np.random.default_rng(1)
+    W, X = rng.standard_normal((6, 6)), rng.standard_normal((6, 40))
+    found = pattern_at(program, {"W": W}, {"x": X})
+    A = W @ X
+    largest = np.maximum(A, X)
+    other = np.where(largest - A > 0, largest - A, A)
+    expected = [A - X > 0, largest - A > 0, largest - A > 0, A - other > 0]
+    assert len(found) == 4
+    assert all((found[k] == own).all() for k, own in zip(sorted(found), expected, strict=True))
+    with pytest.raises(NoPattern):
+        pattern_at(program, {"W": W}, {"x": np.where(X > 2, -np.inf, X)})
+
+
 @pytest.mark.filterwarnings("error")
 def test_overflow_has_no_pattern():
     """exp(exp(exp(…))) overflows at all drawn weights, without warnings of NumPy."""
