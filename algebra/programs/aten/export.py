@@ -72,14 +72,25 @@ def as_arguments(inputs: Any) -> tuple[tuple[Any, ...], dict[str, Any]]:
 
 
 def tensors_by_name(torch: Any, module: Any, inputs: Any) -> dict[str, np.ndarray]:
-    """The tensors among arguments, as arrays, by the names of the parameters of `forward`."""
+    """The tensors among arguments, as arrays, by the names of the parameters of `forward`.
+
+    Those of ``*inputs`` are ``inputs_0``, …, as in an exported graph.
+    """
     args, kwargs = as_arguments(inputs)
+    found = dict[str, Any]()
     try:
-        given = inspect.signature(module.forward).bind(*args, **kwargs).arguments
+        bound = inspect.signature(module.forward).bind(*args, **kwargs)
     except TypeError:
-        given = dict(kwargs)
-    own = given.pop("kwargs", {})
-    found = {**given, **(own if isinstance(own, Mapping) else {})}
+        found |= kwargs
+    else:
+        for name, value in bound.arguments.items():
+            match bound.signature.parameters[name].kind:
+                case inspect.Parameter.VAR_POSITIONAL:
+                    found |= {f"{name}_{k}": each for k, each in enumerate(value)}
+                case inspect.Parameter.VAR_KEYWORD:
+                    found |= value
+                case _:
+                    found[name] = value
     return {
         name: value.detach().cpu().numpy()
         for name, value in found.items()

@@ -70,6 +70,14 @@ def test_inputs_by_name():
     assert (int(table[0, 0, 0]), denominator) == (13421773, 1 << 27)
 
 
+def test_the_example_is_kept():
+    """The samples with which a module is read, also those of a forward with ``*inputs``."""
+    net, inputs, _ = MODULES["two_inputs"]()
+    read = read_torch(net, inputs)
+    assert list(read.example) == ["inputs_0", "inputs_1"]
+    assert all(map(np.array_equal, read.example.values(), inputs))
+
+
 def refused(net, *inputs, **options):
     """The one line that refuses a module."""
     return str(refuses("", read_torch, net, inputs, **options))

@@ -33,17 +33,25 @@ READ = {
     "rapidocr/models/ch_ppocr_mobile_v2.0_cls_mobile.onnx": _48,
     "rapidocr/models/PP-OCRv6_det_small.onnx": _64,
     "rapidocr/models/PP-OCRv6_rec_small.onnx": {"x.3": 64},
+    "silero_vad/data/silero_vad.onnx": {"sr": 16000, "input.1": 576, "state.1": "samples"},
+    "silero_vad/data/silero_vad_openvino_16k.onnx": {},
+    "nudenet/320n.onnx": {"height": 64, "width": 64},
+    "ddddocr/common.onnx": {"image_width": 64},
     "ddddocr/common_det.onnx": {},
     "onnx/backend/test/data/light/light_squeezenet.onnx": {},
     "onnx/backend/test/data/light/light_shufflenet.onnx": {},
 }
-# The refusal of others.
+# The sizes and the refusal of others.
 REFUSED = {
-    "ddddocr/common_old.onnx": "node 0 .*the operator DynamicQuantizeLinear is not known",
-    "onnxruntime/datasets/logreg_iris.onnx": "holds no graph of ONNX operators",
-    "basic_pitch/saved_models/icassp_2022/nmp.onnx": r"node \d+ .*the operator Equal is not known",
-    "magika/models/standard_v3_3/model.onnx": r"node \d+ .*the operator Equal is not known",
-}
+    "ddddocr/common_old.onnx": (
+        {"image_width": 64}, "node 0 .*the operator DynamicQuantizeLinear is not known",
+    ),
+    "onnxruntime/datasets/logreg_iris.onnx": ({}, "holds no graph of ONNX operators"),
+    "basic_pitch/saved_models/icassp_2022/nmp.onnx": (
+        {}, r"node \d+ .*the operator Equal is not known",
+    ),
+    "magika/models/standard_v3_3/model.onnx": ({}, r"node \d+ .*the operator Equal is not known"),
+}  # fmt: skip
 
 
 def located(name):
@@ -75,11 +83,12 @@ def fed(path, sizes):
         if value.name in sizes:
             out[value.name] = np.array(sizes[value.name])
             continue
-        shape = [
+        named = [
             d.dim_value if d.dim_value > 0 else sizes.get(f"{value.name}.{k}")
-            or sizes.get(d.dim_param) or 1
+            or sizes.get(d.dim_param)
             for k, d in enumerate(kind.shape.dim)
         ]  # fmt: skip
+        shape = [size if isinstance(size, int) else 1 for size in named]
         out[value.name] = rng.standard_normal(shape).astype(np.float32)
     return out
 
@@ -176,7 +185,8 @@ def test_labels_of_models_in_packages(name):
 @pytest.mark.parametrize("name", REFUSED)
 def test_what_is_refused(name):
     """With the node, in one line."""
-    refuses(REFUSED[name], read_onnx, installed(name))
+    sizes, text = REFUSED[name]
+    refuses(text, read_onnx, installed(name), sizes=sizes)
 
 
 def table():
@@ -187,14 +197,15 @@ def table():
         if path is None:
             continue
         try:
-            read, ours, expected = compared(path, READ.get(name, {}))
+            sizes = READ[name] if name in READ else REFUSED[name][0]
+            read, ours, expected = compared(path, sizes)
         except InputError as error:
             yield f"{name} | {str(error).removeprefix(str(path))[:90]}"
             continue
         count = sum(int(np.prod(shape)) for shape in read.parameters.values())
         difference, largest = np.abs(ours - expected).max(), np.abs(expected).max()
         seconds = time.process_time() - start
-        who, exact = in_the_long_type(path, fed(path, READ.get(name, {})), expected)
+        who, exact = in_the_long_type(path, fed(path, sizes), expected)
         double = f"{np.abs(ours - exact).max():.1e} | {who}" if who else "|"
         row = f"{name} | {count} | {ours.size} | {difference:.1e} | {double} | {largest:.1e}"
         yield f"{row} | {seconds:.1f}"
