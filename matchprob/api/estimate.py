@@ -247,13 +247,10 @@ def _unfinished(found: Estimate, arguments: Arguments) -> str:
 
 
 def _expected(arguments: Arguments) -> str:
-    """What the trials are expected to cost; nothing of a pipe, which only the verb can read."""
+    """What the trials are expected to cost."""
     from algebra.certificates.trial_costs import expectation
 
-    question = arguments["question"]
-    if isinstance(question, str | Path) and not Path(question).is_file():
-        return ""
-    return expectation(as_problem(question))
+    return expectation(as_problem(arguments["question"]))
 
 
 @verb(unfinished=_unfinished, is_drawn=True, before=_expected)

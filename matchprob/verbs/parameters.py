@@ -7,6 +7,7 @@ when a file is read.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -28,6 +29,20 @@ def _problem(path: Path, _: Arguments) -> Problem:
     from algebra.problems.files import load_problem
 
     return load_problem(path)
+
+
+@dataclass(frozen=True)
+class ProblemFile:
+    """A problem file that was read, with its path: a study has the name of its file."""
+
+    path: Path
+    problem: Problem
+
+
+def _problem_files(given: Path | Sequence[Path], _: Arguments) -> ProblemFile | list[ProblemFile]:
+    if isinstance(given, Path):
+        return ProblemFile(given, _problem(given, _))
+    return [ProblemFile(path, _problem(path, _)) for path in given]
 
 
 def _network(path: Path, _: Arguments) -> Problem:
@@ -98,12 +113,12 @@ NetworkQuestion = Annotated[
         kind="Problem, Network, str or Path", name="problem", word=Path, read=_network,
     ),
 ]  # fmt: skip
-# The verb reads the file itself, since the study has the name of the file.
+# The study has the name of the file.
 StudyQuestion = Annotated[
     "Problem | str | Path",
     LineArgument(
         "Problem file (TOML).  Or a `Problem`.",
-        kind="Problem, str or Path", name="problem", word=Path,
+        kind="Problem, str or Path", name="problem", word=Path, read=_problem_files,
     ),
 ]  # fmt: skip
 OWN_INSTANCE = LineOption(

@@ -153,3 +153,19 @@ def test_contents_of_a_store_are_counted(tmp_path):
     text = missing_trials(1, 2, "trials", "estimate", tmp_path / "none.sqlite")
     assert "the number of stored trials is unknown" in text
     assert missing_trials(2, 2, "trials", "estimate", path) == ""
+
+
+@pytest.mark.parametrize("verb", ["estimate", "profile", "train"])
+def test_a_file_is_read_once(files, answer, monkeypatch, verb):
+    """For the expected cost and for the trials, whose study has the file's name."""
+    read = []
+
+    def counted(path, **options):
+        read.append(path.name)
+        return load_problem(path, **options)
+
+    monkeypatch.setattr("algebra.problems.files.load_problem", counted)
+    answer(verb, files / "row.toml", "--trials", 2, "--store", files / "s.sqlite")
+    assert read == ["row.toml"]
+    with Store(files / "s.sqlite") as store:
+        assert all(study.name.startswith("row") for study in store.studies())
