@@ -36,7 +36,7 @@ _TURN = np.exp(-0.7j)
 
 
 @dataclass(frozen=True, eq=False)
-class Grading:
+class SignSymmetry:
     """A sign symmetry.
 
     Attributes
@@ -97,7 +97,7 @@ class Grading:
         return found[order[np.abs(np.diff(mixed[order], prepend=np.inf)) > _EQUAL]]
 
 
-def gradings(problem: Problem) -> Iterator[Grading]:
+def sign_symmetries(problem: Problem) -> Iterator[SignSymmetry]:
     """Sign symmetries that may keep the number of solutions, the most promising first.
 
     Half of the labels or about as many are odd, no more even weights learn than there are even
@@ -119,7 +119,7 @@ def gradings(problem: Problem) -> Iterator[Grading]:
         name: np.broadcast_to(masks_of(problem.support).get(name, 1), shape) != 0
         for name, shape in shapes.items()
     }
-    found = list[tuple[tuple[int, int], Grading]]()
+    found = list[tuple[tuple[int, int], SignSymmetry]]()
     rng = np.random.default_rng(0)
     has_inputs = network.m >= T * b
     odd_samples = range(1) if has_inputs else range(1, network.m)
@@ -150,6 +150,6 @@ def gradings(problem: Problem) -> Iterator[Grading]:
             if not has_inputs:
                 samples = inputs[:, None] ^ columns
             zeros = sum(int((odd[name] & exists[name]).sum()) for name in odd)
-            found.append(((unbalanced, zeros), Grading(odd, samples, signs)))
+            found.append(((unbalanced, zeros), SignSymmetry(odd, samples, signs)))
     found.sort(key=lambda entry: entry[0])
-    yield from (grading for _, grading in found)
+    yield from (symmetry for _, symmetry in found)

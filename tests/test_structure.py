@@ -342,7 +342,6 @@ def test_processes_start_in_one_place():
 # Modules of algebra that no test imports, and the files that test them.
 THROUGH = {
     "algebra/problems/cell_types.py": "algebra/ranks/test_parametrized.py",
-    "algebra/certificates/explanation.py": "algebra/certificates/test_explanations.py",
     "algebra/families/normalization/verify.py": "algebra/families/normalization/test_certify.py",
     "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
     "algebra/programs/aten/moves.py": "algebra/programs/aten/test_operators.py",

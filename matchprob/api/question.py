@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.errors import InputError, one_line, shown, whole_number
 from algebra.time_limits import limited, positive_seconds
-from matchprob.verbs.parameters import ProblemFile, Question
+from matchprob.verbs.parameters import Question, QuestionFile
 
 if TYPE_CHECKING:
     from algebra.networks.base import Network
@@ -40,7 +40,7 @@ def as_problem(question: Question, timeout: float = math.inf) -> Problem:
 
     if isinstance(question, Problem):
         return question
-    if isinstance(question, ProblemFile):
+    if isinstance(question, QuestionFile):
         return question.problem
     if isinstance(question, (str, Path)):
         with limited(positive_seconds(timeout, "timeout")):
@@ -152,7 +152,7 @@ def check_common(problems: Sequence[Problem]) -> None:
 
 def stem_of(question: Question) -> str:
     """The default name of a study: that of the problem file."""
-    if isinstance(question, ProblemFile):
+    if isinstance(question, QuestionFile):
         return question.path.stem
     return Path(question).stem if isinstance(question, (str, Path)) else ""
 

@@ -32,17 +32,17 @@ def _problem(path: Path, _: Arguments) -> Problem:
 
 
 @dataclass(frozen=True)
-class ProblemFile:
+class QuestionFile:
     """A problem file that was read, with its path: a study has the name of its file."""
 
     path: Path
     problem: Problem
 
 
-def _problem_files(given: Path | Sequence[Path], _: Arguments) -> ProblemFile | list[ProblemFile]:
+def _problem_files(given: Path | Sequence[Path], _: Arguments) -> QuestionFile | list[QuestionFile]:
     if isinstance(given, Path):
-        return ProblemFile(given, _problem(given, _))
-    return [ProblemFile(path, _problem(path, _)) for path in given]
+        return QuestionFile(given, _problem(given, _))
+    return [QuestionFile(path, _problem(path, _)) for path in given]
 
 
 def _network(path: Path, _: Arguments) -> Problem:

@@ -63,7 +63,7 @@ from numeric.equations.arrays import pulled
 from numeric.equations.chain import Chain
 from numeric.equations.lanes.linalg import LANES
 from numeric.instances import Instance, draw_instance, to_rational
-from numeric.sign_symmetries import Grading, gradings
+from numeric.sign_symmetries import SignSymmetry, sign_symmetries
 from numeric.tracking.monodromy import INCOMPLETE
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 
@@ -155,7 +155,7 @@ def rootless_instances(
         return
     batch = max(4, _FIRST_PATHS // root_count)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0xDE5C,)))
-    untried, symmetric = gradings(problem), None
+    untried, symmetric = sign_symmetries(problem), None
     law = Distribution(signs=problem.distribution.signs)
     plain = Problem(problem.network, problem.learnable, problem.support, law)
     chain = engine.chain
@@ -174,7 +174,7 @@ def rootless_instances(
                 best = state if best is None or state.level <= best.level + _WORSE else best
             if best is None or not best.level or has_passed(end):
                 break
-            space = _Parameters(best.instance, chain, best.grading)
+            space = _Parameters(best.instance, chain, best.symmetry)
             lengths = np.exp(rng.uniform(*_RANDOM, _DRAWS))
             state = _at_best(chain, best, [space.moved(space.random(rng), x) for x in lengths])
         if best is not None and not len(best.real):
@@ -202,7 +202,7 @@ class _State:
         The real ones, and one of each conjugate pair.
     signs : ndarray of float
         Signs of det J at the real ones.
-    grading : Grading or None
+    symmetry : SignSymmetry or None
         A sign symmetry that the instance has.
     """
 
@@ -211,11 +211,15 @@ class _State:
     real: np.ndarray
     upper: np.ndarray
     signs: np.ndarray
-    grading: Grading | None
+    symmetry: SignSymmetry | None
 
     @classmethod
     def of(
-        cls, chain: Chain, instance: Instance, roots: np.ndarray, grading: Grading | None = None
+        cls,
+        chain: Chain,
+        instance: Instance,
+        roots: np.ndarray,
+        symmetry: SignSymmetry | None = None,
     ) -> _State | None:
         """From all solutions; None if some are equal, or are not closed under conjugation."""
         size = np.linalg.norm(roots, axis=1)
@@ -229,7 +233,7 @@ class _State:
         if _has_equal(roots):
             return None
         signs = np.linalg.slogdet(chain.residuals(chain.parameters(instance).real, real)[1])[0]
-        return cls(instance, roots, real, upper, signs, grading)
+        return cls(instance, roots, real, upper, signs, symmetry)
 
     @cached_property
     def level(self) -> int:
@@ -253,10 +257,10 @@ def _at_best(chain: Chain, state: _State, instances: list[Instance]) -> _State |
     On the straight line of real instances solutions meet, so paths pass it at a distance, through
     complex instances.
     """
-    grading = state.grading
-    roots = state.roots if grading is None else grading.representatives(state.roots)
+    symmetry = state.symmetry
+    roots = state.roots if symmetry is None else symmetry.representatives(state.roots)
     first = chain.parameters(state.instance)
-    return _followed(chain, first, roots, instances, grading, _CORNER)
+    return _followed(chain, first, roots, instances, symmetry, _CORNER)
 
 
 def _descended(chain: Chain, state: _State, end: float) -> _State:
@@ -266,7 +270,7 @@ def _descended(chain: Chain, state: _State, end: float) -> _State:
     while state.level and since < _PATIENCE and length > _SHORTEST and not has_passed(end):
         since += 1
         if space is None:
-            space = _Parameters(state.instance, chain, state.grading)
+            space = _Parameters(state.instance, chain, state.symmetry)
             pairs, guards = space.pairs(state), space.guards(state)
         step = _shortest(pairs, guards, turn)
         if step is None:
@@ -334,7 +338,7 @@ def _next_state(chain: Chain, state: _State, instance: Instance) -> _State | Non
         if not (tracked.status == DONE).all():
             return None
         roots.append(tracked.roots)
-    return _State.of(chain, instance, np.concatenate(roots), state.grading)
+    return _State.of(chain, instance, np.concatenate(roots), state.symmetry)
 
 
 def _followed(
@@ -342,7 +346,7 @@ def _followed(
     first: np.ndarray,
     roots: np.ndarray,
     instances: list[Instance],
-    grading: Grading | None,
+    symmetry: SignSymmetry | None,
     corner: complex | None,
 ) -> _State | None:
     """The instance of least level among those to which all solutions can be followed.
@@ -353,9 +357,9 @@ def _followed(
     first : ndarray, shape (size,)
         Parameter vector of the instance where the paths start.
     roots : ndarray, shape (·, r)
-        Its solutions; with a grading one of each pair.
+        Its solutions; with a symmetry one of each pair.
     instances : list of Instance
-    grading : Grading or None
+    symmetry : SignSymmetry or None
         A sign symmetry of all these instances.
     corner : complex or None
         Where on the complex line paths make a detour.
@@ -379,8 +383,8 @@ def _followed(
     for k, instance in enumerate(kept):
         if (tracked.status[which == k] == DONE).all():
             found = tracked.roots[which == k]
-            found = found if grading is None else grading.partners(found)
-            states.append(_State.of(chain, instance, found, grading))
+            found = found if symmetry is None else symmetry.partners(found)
+            states.append(_State.of(chain, instance, found, symmetry))
     return min((s for s in states if s is not None), key=lambda state: state.level, default=None)
 
 
@@ -390,18 +394,18 @@ class _SymmetricStart:
 
     Attributes
     ----------
-    grading : Grading
+    symmetry : SignSymmetry
     parameters : ndarray of complex, shape (size,)
     roots : ndarray of complex, shape (·, r)
     """
 
-    grading: Grading
+    symmetry: SignSymmetry
     parameters: np.ndarray
     roots: np.ndarray
 
     @classmethod
     def find(
-        cls, engine: HomotopyEngine, among: Iterable[Grading], rng: np.random.Generator
+        cls, engine: HomotopyEngine, among: Iterable[SignSymmetry], rng: np.random.Generator
     ) -> _SymmetricStart | None:
         """The first symmetry for which a random instance has N solutions; None if none is found.
 
@@ -409,14 +413,14 @@ class _SymmetricStart:
         ----------
         engine : HomotopyEngine
             With a start system of N solutions.
-        among : iterable of Grading
+        among : iterable of SignSymmetry
         rng : numpy.random.Generator
         """
         chain, start = engine.chain, engine.start
-        for grading in among:
+        for symmetry in among:
             check_time()
             try:
-                parameters = chain.parameters(grading.random(engine.problem, rng))
+                parameters = chain.parameters(symmetry.random(engine.problem, rng))
             except InputError:
                 continue
             # Most symmetries lose solutions, of which a few paths are a sign.
@@ -427,16 +431,16 @@ class _SymmetricStart:
                 if done.mean() < _ARRIVING:
                     break
             else:
-                found = grading.representatives(tracked.roots[done])
-                everything = grading.partners(found)
+                found = symmetry.representatives(tracked.roots[done])
+                everything = symmetry.partners(found)
                 if len(everything) == len(start.roots) and not _has_equal(everything):
-                    return cls(grading, parameters, found)
+                    return cls(symmetry, parameters, found)
         return None
 
     def first_state(self, chain: Chain, instances: list[Instance]) -> _State | None:
         """The symmetric instance of least level among those for which all solutions were found."""
-        symmetric = [self.grading.symmetric(instance) for instance in instances]
-        return _followed(chain, self.parameters, self.roots, symmetric, self.grading, None)
+        symmetric = [self.symmetry.symmetric(instance) for instance in instances]
+        return _followed(chain, self.parameters, self.roots, symmetric, self.symmetry, None)
 
 
 def _has_equal(roots: np.ndarray) -> bool:
@@ -455,7 +459,9 @@ class _Parameters:
     Steps are relative to the size of the weights, or of the samples.
     """
 
-    def __init__(self, instance: Instance, chain: Chain, grading: Grading | None = None) -> None:
+    def __init__(
+        self, instance: Instance, chain: Chain, symmetry: SignSymmetry | None = None
+    ) -> None:
         self.instance, self.chain = instance, chain
         network, X = need_chain(instance.problem.network), instance.X
         columns = chain.independent_samples(X)
@@ -475,10 +481,10 @@ class _Parameters:
         self._units = np.concatenate([
             chain.raw(weights, unit, none), chain.raw(weights, 0 * unit, none, keep_cells=True)
         ])  # fmt: skip
-        if grading is not None:
+        if symmetry is not None:
             # Symmetric instances stay symmetric.
-            even = {name: np.where(odd, 0.0, 1.0) for name, odd in grading.odd.items()}
-            inputs = np.where(grading.odd_samples, 0.0, 1.0)[:, columns]
+            even = {name: np.where(odd, 0.0, 1.0) for name, odd in symmetry.odd.items()}
+            inputs = np.where(symmetry.odd_samples, 0.0, 1.0)[:, columns]
             self._units = self._units * np.concatenate([
                 chain.raw(even, inputs, none), chain.raw(even, inputs, none, keep_cells=True)
             ])  # fmt: skip

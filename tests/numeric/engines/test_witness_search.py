@@ -23,7 +23,7 @@ from numeric.engines.witness_search import (
     _SymmetricStart,
     rootless_instances,
 )
-from numeric.sign_symmetries import gradings
+from numeric.sign_symmetries import sign_symmetries
 from tests.samples import DIAGONAL
 
 RING = Problem.of(
@@ -197,8 +197,8 @@ def test_symmetric_instances_with_diagonal_matrices():
     assert len(guess.solutions) == 28
     assert all(len(str(part)) < 100 for point in guess.solutions for part in np.ravel(point))
     assert any(
-        all(not guess.weights[name][odd].any() for name, odd in grading.odd.items())
-        for grading in gradings(everything)
+        all(not guess.weights[name][odd].any() for name, odd in symmetry.odd.items())
+        for symmetry in sign_symmetries(everything)
     )
     assert enclosed_evidence(problem, guess, 56) is not None
 
@@ -207,15 +207,15 @@ def test_steps_of_symmetric_instances_stay_symmetric():
     """Solutions followed between symmetric instances are all those of the next one."""
     problem = DIAGONALS
     engine = HomotopyEngine(problem, root_count=56)
-    start = _SymmetricStart.find(engine, gradings(problem), np.random.default_rng(0))
+    start = _SymmetricStart.find(engine, sign_symmetries(problem), np.random.default_rng(0))
     assert start is not None
     assert len(start.roots) == 28
     state = start.first_state(engine.chain, [draw_instance(problem, 3, k) for k in range(8)])
     assert state is not None
     assert len(state.roots) == 56
-    space = _Parameters(state.instance, engine.chain, start.grading)
+    space = _Parameters(state.instance, engine.chain, start.symmetry)
     moved = space.moved(space.random(np.random.default_rng(0)), 0.01)
-    for name, odd in start.grading.odd.items():
+    for name, odd in start.symmetry.odd.items():
         assert not moved.teacher[name][odd].any()
     found, [pool] = _next_state(engine.chain, state, moved), engine.all_roots([moved])
     assert found is not None
