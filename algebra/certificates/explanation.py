@@ -69,8 +69,7 @@ def _explained(found: Certificate) -> Explanation:
         return Explanation((*reached, found.why), steps=steps if is_plain else ())
     roots = found.generic_root_count
     estimate = estimate_steps(found.problem, roots)
-    costly = too_costly(found.problem, roots)
-    warning = (costly,) if costly else ()
+    warning = too_costly(found.problem, roots)
     if found.verdict == INTERMEDIATE:
         repair = step("repair", "the fewest moves that make MP = 1", goal="maximal")
         more = (repair,) if is_plain and found.generic_root_count is not None else ()

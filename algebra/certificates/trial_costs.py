@@ -7,15 +7,17 @@ Measured, and right within a factor of about three (on one core of a loaded mach
   starts, and ends where the first solution is found, which for large networks is seldom.
 * Networks with other activations: 64 damped runs of at most 200 steps each, 150 + dm² · 4/5 ms
   (dm = 10: 0.37 s, 20: 0.65 s, 40: 1.7 s, 80: 5.2 s).
-
-ReLU and normalization networks are decided by branch and bound, whose time sizes do not tell.
+* ReLU and normalization networks are decided over their activation patterns by branch and bound,
+  see their `pattern_milliseconds`; there the time of single trials varies most.
 """
 
 from __future__ import annotations
 
+import random
 from dataclasses import dataclass
 
 from algebra.documents import Step, step
+from algebra.networks.protocols import HasPatternCost
 from algebra.problems.problem import Problem
 
 
@@ -44,6 +46,7 @@ _HARD = 6
 LOWER_BOUND = (
     "a lower bound of MP: of networks with such activations matches are found, but never excluded"
 )
+MOSTLY_OPEN = "; most trials stay undetermined"
 
 
 def trial_milliseconds(problem: Problem, root_count: int | None = None) -> int | None:
@@ -64,11 +67,18 @@ def trial_milliseconds(problem: Problem, root_count: int | None = None) -> int |
     """
     network = problem.network
     if not network.equations_are and not network.is_linear:
-        return None
-    size = min(problem.learning.size, network.outputs)
+        if problem.updates or not isinstance(network, HasPatternCost):
+            return None
+        return network.pattern_milliseconds(problem.draw(random.Random(0)).masks)
+    size = min(_size(problem), network.outputs)
     if network.equations_are == "analytic":
         return 150 + size * size * 4 // 5
     return max(1, (root_count or _SEARCHED) * size * size // 50)
+
+
+def _size(problem: Problem) -> int:
+    """The number of learnable weights; of random cells that of a draw."""
+    return problem.draw(random.Random(0)).size if problem.is_random else problem.learning.size
 
 
 def affordable_trials(problem: Problem, root_count: int | None = None) -> int:
@@ -89,6 +99,12 @@ def is_lower_bound(problem: Problem) -> bool:
     return problem.network.equations_are == "analytic"
 
 
+def is_mostly_open(problem: Problem) -> bool:
+    """Whether searches from random starts seldom end at a match, as measured."""
+    labels = problem.network.outputs
+    return is_lower_bound(problem) and (labels > _HARD or _size(problem) != labels)
+
+
 def estimate_steps(
     problem: Problem, root_count: int | None = None, purpose: str = "", *, seed: int = 0
 ) -> tuple[Step, ...]:
@@ -106,7 +122,7 @@ def estimate_steps(
     if not trials:
         return ()
     if is_lower_bound(problem):
-        purpose = LOWER_BOUND
+        purpose = LOWER_BOUND + MOSTLY_OPEN * is_mostly_open(problem)
     purpose = purpose or "the match probability, with bounds"
     return (step("estimate", purpose, trials=trials, seed=seed),)
 
@@ -115,12 +131,12 @@ def expectation(problem: Problem) -> str:
     """What trials of a network can show at best, before they begin; "" if they show everything."""
     if not is_lower_bound(problem):
         return ""
-    r, labels = problem.learning.size, problem.network.outputs
+    r, labels = _size(problem), problem.network.outputs
     text = (
         "equations with such activations have no finite number of complex solutions: trials show "
         "matches and never that there is none, so the result is a lower bound"
     )
-    if labels > _HARD or r != labels:
+    if is_mostly_open(problem):
         text += (
             f"; at {r} weights for {labels} labels most trials stay undetermined, since searches "
             "from random starts seldom end at a match"
@@ -128,12 +144,14 @@ def expectation(problem: Problem) -> str:
     return text
 
 
-def too_costly(problem: Problem, root_count: int | None = None) -> str:
-    """Why no estimate is suggested, in a sentence; "" if one is."""
+def too_costly(problem: Problem, root_count: int | None = None) -> tuple[str, ...]:
+    """Why no estimate is suggested, as a sentence; none if one is."""
     cost = trial_milliseconds(problem, root_count)
     if cost is None or affordable_trials(problem, root_count):
-        return ""
+        return ()
+    minutes = max(1, cost // 60_000)
+    time = f"about {minutes} min" if minutes < 600 else "more than ten hours"
     return (
-        f"One random trial would take about {max(1, cost // 60_000):,} min of processor time, so "
-        "no estimate is suggested; fewer learnable weights or samples make it possible."
+        f"One random trial would take {time} of processor time, so no estimate is suggested; fewer "
+        "learnable weights or samples make it possible.",
     )

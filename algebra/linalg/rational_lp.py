@@ -22,6 +22,7 @@ from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError
 from algebra.linalg.rational import column, rational_matrix
+from algebra.time_limits import check_time
 
 _ZERO = fmpq(0)
 # From the rows of a program: from the columns kept, constants and objective to a guessed basis.
@@ -212,6 +213,7 @@ class _RevisedSimplex:
     def optimize(self, cost: Sequence[fmpq], most: int | None) -> str:
         """Pivots by Bland's rule until no reduced cost is positive; only unknowns of A enter."""
         for pivots in count():
+            check_time()
             if most is not None and pivots > most:
                 return GIVEN_UP
             entries = self._multipliers([cost[c] for c in self.basis])[1]

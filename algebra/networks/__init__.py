@@ -2,8 +2,7 @@ r"""Network kinds, one file for each: sizes, matrices and the map that they comp
 
 kinds          The registry of kinds, and networks from the table of a file
 base           Base class of networks: sizes, matrices, the map
-protocols      What some kinds know besides: Jacobian, names of units, limits
-protocols      What some kinds know besides: their Jacobian, their units, their limits
+protocols      What some kinds know besides: Jacobian, names of units, limits, costs of patterns
 chain          Linear networks as chains of matrix products, and all that follows from this
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 feedforward    Linear estimators and multi-layer linear networks

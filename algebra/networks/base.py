@@ -10,6 +10,7 @@ which a kind has what it knows.
 
 from __future__ import annotations
 
+import fnmatch
 import operator
 from abc import ABC, abstractmethod
 from collections.abc import (
@@ -55,6 +56,8 @@ Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine.
 MAX_CELLS = 10**8
+# Number of matrices that a message names.
+_MOST_NAMES = 20
 
 
 # The labels; the outputs of a recurrent network at every step; the states of hidden units.
@@ -425,6 +428,15 @@ class Network(Programmed):
     def weight_text(self, name: str, row: str, column: str) -> str:
         """A weight in printed form, its row and column by name or number."""
         return f"{name}[{row},{column}]"
+
+    def matching(self, pattern: str) -> list[str]:
+        """The matrices whose names fit a pattern such as ``"*.bias"``."""
+        return fnmatch.filter(self.shapes, pattern)
+
+    def known_names(self) -> str:
+        """What `matching` takes, in words: the first names of matrices."""
+        names = list(self.shapes)
+        return ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
 
     def population(self, name: str, line: str) -> str:
         """The population of units of the rows (or, by "column", the columns) of a matrix.

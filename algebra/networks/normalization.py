@@ -49,6 +49,7 @@ from algebra.errors import InputError, known_name, shown
 from algebra.networks.activation import LINEAR
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.protocols import HasPatternCost
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program
 
@@ -56,7 +57,7 @@ ACTIVATIONS = ("relu", "linear")
 
 
 @dataclass(frozen=True)
-class NormNet(Network):
+class NormNet(HasPatternCost, Network):
     """A frozen network of depth 2l and its target of depth l.
 
     Parameters
@@ -134,6 +135,19 @@ class NormNet(Network):
         for w, n in zip(self.hidden, self.widths[1:], strict=True):
             sizes += [w, n]
         return tuple(sizes)
+
+    def pattern_milliseconds(self, masks: Mapping[str, np.ndarray]) -> int | None:
+        """By the pairs of a hidden unit that learns and a sample; one layer, over the rationals.
+
+        The fourth power of their number: 18 pairs take 0.2 s, 32 pairs 2.5 s, 48 more than 11 s;
+        a tenth of that if there are twice as many weights as labels.
+        """
+        if self.is_linear or self.depth > 1:
+            return None
+        learns = np.any([np.any(masks[n], axis=1) for n in ("W1", "g1", "b1")], axis=0)
+        size = sum(int(mask.sum()) for mask in masks.values())
+        pairs = int(learns.sum()) * self.m
+        return max(1, pairs**4 // (400 if size < 2 * self.outputs else 4000))
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:

@@ -58,6 +58,7 @@ from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.program import Program, matrix_shape
+from algebra.programs.roles import ROLES, of_role
 from algebra.programs.tokens import one_hot, token_numbers
 
 if TYPE_CHECKING:
@@ -235,6 +236,16 @@ class ProgramNetwork(HasJacobian):
         return read_program(content)
 
     # -- what is read ----------------------------------------------------------------------
+
+    def matching(self, pattern: str) -> list[str]:
+        """The parameters that fit a pattern, or else those of a role such as "norms"."""
+        own = super().matching(pattern)
+        return own or [name for name in of_role(self.read, pattern) if name in self.shapes]
+
+    def known_names(self) -> str:
+        """The first names of parameters, and the roles that parameters have here."""
+        roles = [word for word in ROLES if of_role(self.read, word)]
+        return f"{super().known_names()}; and the roles {', '.join(roles)}"
 
     @property
     def read(self) -> Read:

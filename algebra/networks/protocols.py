@@ -159,6 +159,14 @@ class HasLimits(ABC):
         return []
 
 
+class HasPatternCost(Network):
+    """A network whose instances are decided over activation patterns, in a measured time."""
+
+    @abstractmethod
+    def pattern_milliseconds(self, masks: Mapping[str, np.ndarray]) -> int | None:
+        """The processor time of deciding an instance; None if it is not known."""
+
+
 # The subject and the hint of budgets that are not known.
 BUDGETS = "equation budgets", "use the generic rank instead"
 

@@ -5,7 +5,6 @@
 
 from __future__ import annotations
 
-import fnmatch
 import hashlib
 import json
 import random
@@ -32,8 +31,6 @@ if TYPE_CHECKING:
 
 # In place of a mask: every weight of the matrix that exists.
 ALL = "all"
-# Number of matrices that a message names.
-_MOST_NAMES = 20
 
 
 @dataclass(frozen=True)
@@ -163,12 +160,11 @@ class Problem:
         for pattern, value in given.items():
             if pattern in shapes:
                 continue
-            fitting = [] if not isinstance(pattern, str) else fnmatch.filter(shapes, pattern)
+            fitting = [] if not isinstance(pattern, str) else self.network.matching(pattern)
             if not fitting:
-                names = list(shapes)
-                known = ", ".join(names[:_MOST_NAMES]) + ", …" * (len(names) > _MOST_NAMES)
                 raise InputError(
-                    f"[{table}] names `{one_line(pattern)}`, but a {self.network.title} has {known}"
+                    f"[{table}] names `{one_line(pattern)}`, but a {self.network.title} has "
+                    f"{self.network.known_names()}"
                 )
             for name in fitting:
                 found.setdefault(name, value)

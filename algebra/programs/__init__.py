@@ -14,6 +14,7 @@ positive     Values that are positive for all real weights; when labels are anal
 tokens       Samples of tokens: different ones, in one order for all points
 scales       Diagonal changes of the weights that leave the labels unchanged
 residues     Values over GF(p), p below 2^61; polynomials of degree at most two
+roles        Parameters of a model by their use: biases, norms, matrices, the last layer
 rewriting    Values as unknowns (lifted); products of matrices from either end
 duals        Values with derivatives in one direction over GF(p), in forward mode
 jacobian     The Jacobian at a point in arrays, in reverse mode over all samples at once; its

@@ -9,17 +9,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, whole_number
+from algebra.programs.roles import LEARNING, of_role
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.models import as_read
 from matchprob.api.subsets import (
-    LEARNING,
     Patterns,
     default_subsets,
     listed,
     low_rank_subsets,
     matched,
     named_subsets,
-    of_role,
 )
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, Callback, LineArgument, LineOption, verb

@@ -69,7 +69,7 @@ def problem_or_model(
     ----------
     question : Problem, str or Path
     learn : sequence of str, optional
-        Names or patterns of parameters, several of them separated by commas.
+        Names, patterns or roles of parameters, several of them separated by commas.
     m : int, optional
         Samples.
     sizes, constants, output : optional
@@ -94,7 +94,7 @@ def problem_or_model(
     if m is None or not learn:
         raise InputError(
             f"{path}: for an ONNX file give `m`, the number of samples, and `learn`, the "
-            "parameters that learn (such as '*.bias')"
+            "parameters that learn (such as '*.bias' or norms)"
         )
     network = ProgramNetwork(str(path), m, output=output, size=sizes or {}, constants=constants)
     names = [name.strip() for patterns in learn for name in patterns.split(",")]

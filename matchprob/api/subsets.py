@@ -1,8 +1,8 @@
 """Subsets of a model's parameters: names, patterns, roles, low-rank updates, and the default ones.
 
 A subset is text (names, patterns and roles, separated by commas), a list of such texts, or a
-mapping of a subset's name to its patterns.  Roles are the words `ROLES`; a parameter or a pattern
-that matches comes first.
+mapping of a subset's name to its patterns.  Roles are those of `algebra.programs.roles`; a
+parameter or a pattern that matches comes first.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from algebra.errors import InputError, one_line, shown, whole_number
+from algebra.programs.roles import LEARNING, ROLES, of_role
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
@@ -22,31 +23,12 @@ Patterns = str | Sequence[str]
 LORA = (1, 2, 4, 8)
 # Largest number of layers with which each layer is one of the default subsets.
 _MOST_LAYERS = 12
-# Words for parameters by their use, whatever their names are.
-ROLES = {"biases": "bias", "norms": "norm", "matrices": "matrix"}
-LEARNING = "what requires a gradient"
-_ROLE_WORDS = f"biases, norms, matrices, last layer, all, {LEARNING}"
 
 
 def listed(patterns: Patterns) -> list[str]:
     """Names and patterns, one by one."""
     texts = [patterns] if isinstance(patterns, str) else list(patterns)
     return [part.strip() for text in texts for part in str(text).split(",") if part.strip()]
-
-
-def of_role(found: Read, word: str) -> list[str]:
-    """The parameters of a role; none if the word is no role."""
-    names = list(found.parameters)
-    word = {"bias": "biases", "norm": "norms"}.get(word, word)
-    if word in ROLES:
-        return [name for name in names if ROLES[word] in found.roles[name].split()]
-    if word == "all":
-        return names
-    if word == "last layer":
-        return last_layer(found)
-    if word == LEARNING:
-        return [name for name in names if name in (found.trainable or ())]
-    return []
 
 
 def matched(found: Read, pattern: str, among: Sequence[str] | None = None) -> list[str]:
@@ -82,7 +64,7 @@ def _unmatched(pattern: str, names: Sequence[str]) -> InputError:
     more = ", …" if near or len(names) > 20 else ""
     return InputError(
         f"no parameter is called {shown(pattern)}; there are {known}{more}; and the roles "
-        f"{_ROLE_WORDS}"
+        f"{', '.join(ROLES)}"
     )
 
 
@@ -120,15 +102,6 @@ def low_rank_subsets(
 def matrices(found: Read) -> list[str]:
     """The parameters that are matrices, to which low-rank updates apply."""
     return of_role(found, "matrices")
-
-
-def last_layer(found: Read) -> list[str]:
-    """The parameters of the last layer before the labels."""
-    from algebra.questions.capacity import reasons
-
-    names, products = list(found.parameters), matrices(found)
-    last = reasons.last_layer(found.program, products) if products else ()
-    return [name for name in last if name in names]
 
 
 def low_rank(

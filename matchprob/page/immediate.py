@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.trial_costs import affordable_trials, too_costly
+from algebra.certificates.trial_costs import affordable_trials, expectation, too_costly
 from algebra.certificates.vanishing import labels_vanish
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network
@@ -87,7 +87,8 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
             "learnable": allocation.size,
             "outputs": network.outputs,
             "trials": affordable_trials(problem),
-            "too_costly": too_costly(problem),
+            "too_costly": " ".join(too_costly(problem)),
+            "expected": expectation(problem),
             "shapes": {name: list(shape) for name, shape in network.shapes.items()},
             "rank": ranks,
             "limits": part(lambda: _limits(network)) if is_counted else None,

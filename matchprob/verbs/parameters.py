@@ -275,8 +275,8 @@ Constants = Annotated[
 Learning = Annotated[
     Sequence[str],
     LineOption(
-        "Of an ONNX file: parameters that learn; repeatable.  Names or patterns, several of them "
-        "separated by commas.",
+        "Of an ONNX file: parameters that learn; repeatable.  Names, patterns or roles (biases, "
+        "norms, last layer), several of them separated by commas.",
         kind="sequence of str", metavar="PATTERN",
     ),
 ]  # fmt: skip

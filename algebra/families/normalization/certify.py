@@ -34,7 +34,7 @@ from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import RankData
-from algebra.certificates.trial_costs import estimate_steps
+from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import (
     INTERMEDIATE,
     MAXIMAL,
@@ -107,13 +107,16 @@ def certify_normnet(problem: Problem, effort: Effort) -> Certificate:
 
 def _explained(found: Certificate, effort: Effort) -> Explanation:
     """Why MP is between 0 and 1, or what is open, if units may be inactive."""
-    estimate = estimate_steps(found.problem)
+    estimate, costly = estimate_steps(found.problem), too_costly(found.problem)
     if found.verdict == UNDECIDED:
         decided = "one instance without a match that persists nearby (then MP < 1)"
         return Explanation(
-            found.notes, OPEN_PATTERNS, decided, (longer_search(effort.limits), *estimate)
+            (*found.notes, *costly),
+            OPEN_PATTERNS,
+            decided,
+            (longer_search(effort.limits), *estimate),
         )
-    return Explanation((SILENT, too_few(found)), OPEN_VALUE, "", estimate)
+    return Explanation((SILENT, too_few(found), *costly), OPEN_VALUE, "", estimate)
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

@@ -46,7 +46,7 @@ from algebra.linalg.rational_lp import (
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
-from algebra.time_limits import end_of_part, has_passed
+from algebra.time_limits import OutOfTime, within
 
 MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
 _ZERO = fmpq(0)
@@ -127,11 +127,12 @@ def match_instance(
     box = box or {}
     if any(interval.is_empty for interval in box.values()):
         return Match(UNMATCHED, 0)
-    return _PatternSearch(allocation, weights, X, Y, box, most_nodes, seconds, guesses).run()
+    with within(seconds):
+        return _PatternSearch(allocation, weights, X, Y, box, most_nodes, guesses).run()
 
 
 class _OutOfReach(Exception):
-    """The search is given up: too many programs, or too much time."""
+    """The search is given up: too many programs."""
 
 
 class _PatternSearch:
@@ -145,14 +146,12 @@ class _PatternSearch:
         Y: np.ndarray,
         box: Mapping[Cell, Interval],
         most_nodes: int,
-        seconds: float,
         guesses: GuessMaker | None,
     ) -> None:
         self.guesses = guesses
         self.allocation, self.weights, self.X, self.Y = allocation, weights, X, Y
         self.box = box
         self.most, self.nodes = most_nodes, 0
-        self.end = end_of_part(seconds)
         masks = allocation.masks
         self.learns = {name: masks[name][:, 0] != 0 for name in ("g2", "b2")}
         # Learnable weights are unknowns: their random values are replaced by 0.
@@ -172,7 +171,7 @@ class _PatternSearch:
                 x = complementary_vertex(self._solve, self.cells) if self._write(signs) else None
                 if x is not None:
                     return Match(MATCHED, self.nodes, self._student(x, signs))
-        except _OutOfReach:
+        except (_OutOfReach, OutOfTime):
             closed = False
         constant = any(
             all(y == (self.Y[k][0] if self.learns["b2"][k] else self.weights["b2"][k, 0])
@@ -292,7 +291,7 @@ class _PatternSearch:
 
         The vertex minimizes Σ (u + v), which makes products near 0.
         """
-        if self.nodes >= self.most or has_passed(self.end):
+        if self.nodes >= self.most:
             raise _OutOfReach
         self.nodes += 1
         small = [-_ONE if c < 2 * self.cells else _ZERO for c in range(self.width)]

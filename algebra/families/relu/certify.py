@@ -19,7 +19,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.trial_costs import estimate_steps
+from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import (
     INTERMEDIATE,
     OPEN_PATTERNS,
@@ -47,10 +47,10 @@ def certify_relu(problem: Problem, effort: Effort) -> Certificate:
 
 def _explained(found: Certificate, effort: Effort) -> Explanation:
     """Why MP is between 0 and 1, or what is open."""
-    estimate = estimate_steps(found.problem)
+    estimate, costly = estimate_steps(found.problem), too_costly(found.problem)
     if found.verdict == UNDECIDED:
         return Explanation(
-            found.notes,
+            (*found.notes, *costly),
             OPEN_PATTERNS,
             "one instance without a match that persists nearby (then MP < 1)",
             (
@@ -66,7 +66,7 @@ def _explained(found: Certificate, effort: Effort) -> Explanation:
         ]
     else:
         known = [too_few(found), *(f"  {reason}" for reason in found.reasons)]
-    return Explanation((SILENT, *known), OPEN_VALUE, "", estimate)
+    return Explanation((SILENT, *known, *costly), OPEN_VALUE, "", estimate)
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:

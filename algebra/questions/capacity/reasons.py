@@ -288,48 +288,6 @@ def bottleneck(program: Program, names: Sequence[str]) -> int:
     return least if least < labels else 0
 
 
-def last_layer(program: Program, matrices: Sequence[str]) -> list[str]:
-    """The matrix that the labels meet first, from the end, and the parameters after it.
-
-    Parameters
-    ----------
-    program : Program
-    matrices : sequence of str
-        The parameters that are matrices.
-
-    Returns
-    -------
-    list of str
-        Those that reach the labels; parameters used before the matrix, too, are not of this layer.
-
-    Examples
-    --------
-    >>> from algebra.programs.program import Builder
-    >>> build = Builder()
-    >>> U, V, x = build.weight("U", (3, 2)), build.weight("V", (9, 3)), build.sample("X", (2,))
-    >>> inner = build.contract("ij,j->i", U, x)
-    >>> outer = build.add(build.contract("ij,j->i", V, inner), build.weight("c", (9,)))
-    >>> last_layer(build.program(outer), ["U", "V"])
-    ['V', 'c']
-    >>> last_layer(build.program(inner), ["U", "V"])
-    ['U']
-    """
-    shared: dict[int, set[str]] = {}
-    uses: dict[str, list[int]] = {}
-    for k in sorted(program.needed([program.output])):
-        node = program.nodes[k]
-        inside = set[str]().union(*(shared.get(j, set()) for j in node.inputs))
-        if not node.batched:
-            shared[k] = inside | ({node.name} if node.op == "block" else set())
-            continue
-        for name in inside:
-            uses.setdefault(name, []).append(k)
-    last = max((max(uses[name]) for name in matrices if name in uses), default=None)
-    if last is None:
-        return []
-    return [name for name in program.weights if name in uses and min(uses[name]) >= last]
-
-
 def entries_in_words(mask: np.ndarray) -> str:
     """Entries in words: lines of the first axis if they are whole."""
     rows = mask.reshape(len(mask), -1)

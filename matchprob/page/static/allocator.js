@@ -730,6 +730,7 @@ class View {
       bound: this.bound,
       trials: this.looked.trials,
       tooCostly: this.looked.too_costly,
+      expected: this.looked.expected,
       setBound: (k) => { this.bound = k; this.drawChance(); },
       run: () => { this.actions.choose("estimate"); this.act("estimate", { trials: this.looked.trials, complete: true }); },
       cancel: () => this.cancel("estimate"),

@@ -57,7 +57,7 @@ export function chanceOf(verdict, study) {
  * @param {HTMLElement} card
  * @param {string} verdict
  * @param {any} study of this problem, or undefined
- * @param {{ bound: number | null, trials: number, tooCostly: string, setBound: (k: number | null) => void, run: () => void, cancel: () => void }} host
+ * @param {{ bound: number | null, trials: number, tooCostly: string, expected: string, setBound: (k: number | null) => void, run: () => void, cancel: () => void }} host
  */
 export function showChance(card, verdict, study, host) {
   const chance = chanceOf(verdict, study);
@@ -79,7 +79,7 @@ export function showChance(card, verdict, study, host) {
       : null,
   );
   // What is pressed and dragged stays where it is while pictures around it change.
-  const wanted = isRunning ? "cancel" : chance ? "" : host.trials ? `run ${host.trials}` : "costly";
+  const wanted = isRunning ? "cancel" : chance ? "" : host.trials ? `run ${host.trials} ${host.expected}` : "costly";
   if (control.dataset.shows !== wanted) {
     control.dataset.shows = wanted;
     fill(control, wanted === "cancel"
@@ -87,7 +87,10 @@ export function showChance(card, verdict, study, host) {
       : wanted === "costly"
         ? h("p", { class: "mp-soft" }, host.tooCostly)
         : wanted
-          ? h("button", { type: "button", class: "mp-small", onclick: host.run }, `Estimate with ${host.trials.toLocaleString("en")} trials`)
+          ? [
+              h("button", { type: "button", class: "mp-small", onclick: host.run }, `Estimate with ${host.trials.toLocaleString("en")} trials`),
+              host.expected ? h("p", { class: "mp-soft" }, host.expected) : null,
+            ]
           : null);
   }
   slider(sizes, study, host);

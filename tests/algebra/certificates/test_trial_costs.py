@@ -55,6 +55,43 @@ def test_what_a_large_circuit_is_told():
     assert any("One random trial would take about" in text for text in found.explain().known)
 
 
+def test_sizes_tell_the_cost_of_activation_patterns():
+    """ReLU and normalization nets: small ones are cheap, hundreds of tight pairs are not tried."""
+    mask = np.ones((8, 6), int)
+    small = mp.Problem(mp.ShallowReLU(q=6, n=8, d=4, m=6), {"W1": mask})
+    assert trial_milliseconds(small) < 100
+    assert affordable_trials(small) == SUGGESTED.most
+    mask = np.zeros((40, 8), int)
+    mask[:30] = 1
+    large = mp.Problem(mp.ShallowReLU(q=8, n=40, d=3, m=40), {"W1": mask})
+    assert affordable_trials(large) == 0
+    found = mp.certify(large, timeout=20, search=0.1)
+    assert all(step.verb != "estimate" for step in found.explain().steps)
+    assert any("no estimate is suggested" in text for text in found.explain().known)
+    scales = {"g1": "all", "g2": "all"}
+    small = mp.Problem(mp.NormNet.square(d=2, depth=1, width=4, m=2), scales)
+    large = mp.Problem(mp.NormNet.square(d=4, depth=1, width=13, m=8), scales)
+    assert affordable_trials(small) == SUGGESTED.most
+    assert affordable_trials(large) == 0
+    assert estimate_steps(large) == ()
+    read_out = mp.Problem(mp.ShallowReLU(q=8, n=40, d=3, m=40), {"W2": "all"})
+    assert trial_milliseconds(read_out) == 1
+
+
+@pytest.mark.parametrize("kind", [mp.LinearRNN, mp.RNN])
+def test_random_cells_have_a_cost(kind):
+    """Cells that are drawn anew: their number is that of a draw, and estimates run."""
+    cells = mp.RandomCells(budget=8, rows=3)
+    more = {"activation": "tanh"} if kind is mp.RNN else {}
+    problem = mp.Problem(kind(n=6, T=2, b=2, d=2, m=4, **more), {"W": cells})
+    fixed = of_size(4, kind=kind, **more)
+    assert trial_milliseconds(problem) == trial_milliseconds(fixed)
+    assert bool(expectation(problem)) == (kind is mp.RNN)
+    small = mp.Problem(kind(n=2, T=2, b=1, d=1, m=2, **more), {"W": mp.RandomCells(budget=2)})
+    assert mp.count(small, instances=1).explain().steps
+    assert mp.estimate(small, trials=2).trials == 2
+
+
 def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
     """With tanh only a lower bound, and mostly undetermined trials; nothing for linear networks."""
     assert expectation(mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})) == ""
@@ -63,6 +100,18 @@ def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
     assert "40 weights for 40 labels most trials stay undetermined" in text
     said = complaint_of_estimate(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": [[1, 1], [0, 0]]}))
     assert said.startswith("matchprob: equations with such activations")
+    drawn = {"W": mp.RandomCells(budget=2)}
+    said = complaint_of_estimate(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), drawn))
+    assert said.startswith("matchprob: equations with such activations")
+
+
+def test_the_advice_after_certify_says_what_to_expect():
+    """Most trials of a network with tanh stay undetermined, beyond a few labels."""
+    (step,) = estimate_steps(of_size(20, kind=mp.RNN, activation="tanh"))
+    assert step.purpose.endswith("most trials stay undetermined")
+    mask = [[1, 1], [0, 0]]
+    (step,) = estimate_steps(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": mask}))
+    assert "undetermined" not in step.purpose
 
 
 @pytest.fixture

@@ -86,6 +86,15 @@ def test_patterns_give_way_to_names(folder):
         problem_from_dict({**tables(folder), "learnable": {"*.gain": "all"}}, folder)
 
 
+def test_roles_name_parameters(folder):
+    """Biases, norms, the last layer: as for capacity; a pattern comes first, others are listed."""
+    given = {"biases": "all", "last layer": "all"}
+    problem = problem_from_dict({**tables(folder), "learnable": given}, folder)
+    assert list(problem.learnable) == ["l1.bias", "l2.bias", "l3.bias", "l3.weight"]
+    with pytest.raises(InputError, match=r"names `norms`.*roles biases, matrices, last layer"):
+        problem_from_dict({**tables(folder), "learnable": {"norms": "all"}}, folder)
+
+
 @pytest.mark.parametrize(
     ("change", "words"),
     [

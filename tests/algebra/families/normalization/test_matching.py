@@ -1,5 +1,6 @@
 """Exact matching of ReLU normalization networks compared with verdicts and enumeration."""
 
+import time
 from dataclasses import replace
 from itertools import product
 
@@ -210,3 +211,11 @@ def test_limits_and_refusals():
     deep = problem(NormNet.square(2, 2, 3, 2), ("g1",))
     weights, X, Y = draw_instance(deep, 0, 0).exact
     refuses("depth 1", match_instance, deep.allocation, weights, X, Y)
+
+
+def test_the_time_limit_holds_inside_a_linear_program():
+    """A program of hundreds of exact pivots ends at the limit, and decides nothing."""
+    case = problem(NormNet.square(d=4, depth=1, width=16, m=8), ("g1", "g2"))
+    start = time.monotonic()
+    assert [match.status for match in answers(case, 1, seconds=1.0)] == ["undetermined"]
+    assert time.monotonic() - start < 30
