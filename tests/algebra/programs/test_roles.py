@@ -1,0 +1,31 @@
+"""Parameters of a model by their use."""
+
+from pathlib import Path
+
+import pytest
+
+from algebra.programs.onnx import read_onnx
+from algebra.programs.roles import LEARNING, ROLES, of_role
+
+BLOCK = Path(__file__).parents[3] / "examples" / "data" / "block.onnx"
+
+
+@pytest.mark.parametrize(
+    ("word", "number"),
+    [("biases", 9), ("norms", 4), ("matrices", 7), ("all", 18), (LEARNING, 0), ("shapes", 0)],
+)
+def test_roles_of_a_transformer_block(word, number):
+    """Roles follow from operations; what a norm adds is a bias, too; no file requires gradients."""
+    found = read_onnx(BLOCK)
+    names = of_role(found, word)
+    assert len(names) == number
+    assert names == [name for name in found.parameters if name in names]
+
+
+def test_every_role_is_a_word():
+    """One number, two forms of the word; the last layer is the head."""
+    found = read_onnx(BLOCK)
+    assert of_role(found, "last layer") == ["head.weight", "head.bias"]
+    assert of_role(found, "bias") == of_role(found, "biases")
+    assert of_role(found, "norm") == of_role(found, "norms")
+    assert all(isinstance(of_role(found, word), list) for word in ROLES)
