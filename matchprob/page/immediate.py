@@ -80,6 +80,7 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
         is_counted = isinstance(network, HasLimits)
         if not is_counted:
             unknown.append(str(not_known(network, *BUDGETS)))
+        expected = expectation(problem)
         is_few = network.chain() is not None and _unknowns(allocation) <= FEW_UNKNOWNS
         data = {
             "digest": problem.digest,
@@ -88,7 +89,7 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
             "outputs": network.outputs,
             "trials": affordable_trials(problem),
             "too_costly": " ".join(too_costly(problem)),
-            "expected": expectation(problem),
+            "expected": expected and f"{expected[0].upper()}{expected[1:]}.",
             "shapes": {name: list(shape) for name, shape in network.shapes.items()},
             "rank": ranks,
             "limits": part(lambda: _limits(network)) if is_counted else None,

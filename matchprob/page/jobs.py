@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from typing import Any
 
 from algebra.certificates.certificate import Certificate, certainty
+from algebra.certificates.trial_costs import affordable_trials, too_costly
 from algebra.certificates.verdicts import UNDECIDED
 from algebra.documents import Paragraph
 from algebra.errors import InputError
@@ -76,6 +77,8 @@ def verdict_data(found: Certificate) -> dict[str, Any]:
         "roots": found.generic_root_count,
         "roots_at_least": found.root_count_at_least,
         "error": nearest_double(found.error_bound),
+        "trials": affordable_trials(found.problem, found.generic_root_count),
+        "too_costly": " ".join(too_costly(found.problem, found.generic_root_count)),
         "paragraphs": [*document.why.sentences(), *texts],
     }
 
@@ -117,6 +120,11 @@ def _masks(allocation: Allocation) -> dict[str, str]:
     return {name: pack(allocation.masks[name]) for name in allocation.matrices}
 
 
+def _mark(look: str, words: str, cells: Iterable[Cell]) -> dict[str, Any]:
+    """What the page draws on weights, and says of them."""
+    return {"look": look, "words": words, "cells": [list(cell) for cell in cells]}
+
+
 def design_job(ask: Ask, report: Report) -> None:
     """The verb design."""
     from matchprob.api.designs.design import design
@@ -135,8 +143,18 @@ def design_job(ask: Ask, report: Report) -> None:
         seconds=ask["seconds"],
         seed=ask["seed"],
     )
-    learnable = _masks(found.allocation)
-    report({"event": "result", "learnable": learnable, "text": found.document().title}, found)
+    learnable, marks = _masks(found.allocation), []
+    if found.ties is not None:
+        every, none = found.ties.in_every, found.ties.in_none
+        decided = {*every, *found.demand.must}
+        some = [cell for cell in found.allocation.cells if cell not in decided]
+        marks = [
+            _mark("forced", "in every cheapest design", every),
+            _mark("exchangeable", "in this design, not in all as cheap", some),
+            _mark("excluded", "in no cheapest design", none),
+        ]
+    text = found.document().title
+    report({"event": "result", "learnable": learnable, "marks": marks, "text": text}, found)
 
 
 def repair_job(ask: Ask, report: Report) -> None:
@@ -160,10 +178,16 @@ def identify_job(ask: Ask, report: Report) -> None:
     from matchprob.api.identify import identify
 
     found = identify(problem_from_dict(ask["problem"]), seed=ask["seed"], timeout=ask["timeout"])
-    values = found.alternatives and [
-        [*cell, count] for cell, count in found.alternatives.values.items()
+    marks = [
+        _mark("determined", "determined by the data", found.fibre.determined),
+        _mark("free", "free: the data do not determine it", found.fibre.free),
     ]
-    marks = {**named(found.fibre, "determined", "free"), "values": values}
+    by_count: dict[int, list[Cell]] = {}
+    for cell, count in (found.alternatives.values if found.alternatives else {}).items():
+        by_count.setdefault(count, []).append(cell)
+    for count, cells in sorted(by_count.items()):
+        if count > 1:
+            marks.append(_mark("determined", f"determined up to {count} values", cells))
     report({"event": "result", "marks": marks, "text": found.document().title}, found)
 
 

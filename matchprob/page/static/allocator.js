@@ -150,11 +150,8 @@ class View {
     const above = h("div", { class: "mp-above" }, this.title,
       h("div", { class: "mp-zoom", role: "group", "aria-label": "size of the matrices" },
         zoom("−", "smaller cells", 1 / 1.5), zoom("fit", "cells as large as fit into the window", 0), zoom("+", "larger cells", 1.5)));
-    this.legend = h("ul", { class: "mp-legend", "aria-label": "Legend" },
-      [["mp-on", "learns"], ["mp-on mp-spare", "learns, but the rank stays without it"],
-        ["mp-raises", "would raise the rank"], ["mp-over", "in an exceeded budget"],
-        ["mp-absent", "no weight"], ["mp-on mp-must", "must"], ["mp-never", "must not"]].map(([look, words]) =>
-        h("li", {}, h("span", { class: `mp-cell ${look}`, "aria-hidden": "true" }), words)));
+    this.legend = h("ul", { class: "mp-legend", "aria-label": "Legend" });
+    this.drawLegend([]);
     this.verdictCard = h("div", {});
     this.chanceCard = h("div", {});
     this.theoremCard = h("div", {});
@@ -164,7 +161,9 @@ class View {
       h("section", { class: `mp-card mp-card-${id}`, "aria-label": title }, h("h2", {}, title), inside);
     this.columns = h("div", { class: "mp-columns" },
       this.side.element,
-      h("main", { class: "mp-centre" }, above, this.pinCard, this.matrices, this.hint, this.legend, this.actions.element, this.others),
+      h("main", { class: "mp-centre" }, 
+        h("div", { class: "mp-allocation" }, above, this.pinCard, this.matrices, this.hint, this.legend),
+        this.actions.element, this.others),
       h("div", { class: "mp-right", role: "region", "aria-label": "What is known" },
         card("Verdict", this.verdictCard, "verdict"),
         card("Match probability", this.chanceCard, "chance"),
@@ -249,9 +248,22 @@ class View {
     this.hello(data);
   }
 
+  /** @param {any[]} marks what a design or Identify said of weights */
+  drawLegend(marks) {
+    const looks = [
+      ["mp-on", "learns"], ["mp-on mp-spare", "learns, but the rank stays without it"],
+      ["mp-raises", "would raise the rank"], ["mp-over", "in an exceeded budget"],
+      ["mp-absent", "no weight"], ["mp-on mp-must", "must"], ["mp-never", "must not"],
+      ...marks.map(({ look, words }) => [`${look === "excluded" ? "" : "mp-on "}mp-${look}`, words]),
+    ];
+    fill(this.legend, looks.map(([look, words]) =>
+      h("li", {}, h("span", { class: `mp-cell ${look}`, "aria-hidden": "true" }), words)));
+  }
+
   /** Something was painted: to be seen by the host, and looked at. */
   changed() {
     this.marks = {};
+    this.drawLegend([]);
     for (const grid of this.grids) grid.known.lit = new Set();
     this.history.push(this.state);
     this.side.draw(this.history);
@@ -347,14 +359,10 @@ class View {
     if (event.marks) {
       const columns = (/** @type {string} */ name) => this.state.shapes[name][1];
       this.marks = {};
-      const mark = (/** @type {any[]} */ [name, i, j], /** @type {string} */ words) => {
-        (this.marks[name] ??= new Map()).set(i * columns(name) + j, words);
-      };
-      for (const cell of event.marks.determined) mark(cell, "determined by the data");
-      for (const cell of event.marks.free) mark(cell, "free: the data do not determine it");
-      for (const [name, i, j, count] of event.marks.values ?? []) {
-        if (count > 1) mark([name, i, j], `determined up to ${count} values`);
+      for (const { look, words, cells } of event.marks) {
+        for (const [name, i, j] of cells) (this.marks[name] ??= new Map()).set(i * columns(name) + j, { look, words });
       }
+      this.drawLegend(event.marks.filter((/** @type {any} */ mark) => mark.cells.length));
       this.drawKnown();
     }
   }
@@ -463,6 +471,7 @@ class View {
     const before = JSON.stringify([this.state.shapes, this.state.network]);
     this.state = state;
     this.marks = {};
+    this.drawLegend([]);
     if (before !== JSON.stringify([state.shapes, state.network])) this.drawGrids();
     else this.drawCells();
     this.side.draw(this.history);
@@ -710,6 +719,7 @@ class View {
         known.lowers = unpackBits(looked.what_if.lowers[grid.name], count);
       }
       known.limits = looked.limits?.[grid.name] ?? null;
+      known.isReached = !!looked.rank && !looked.rank.minimal;
       known.lit = grid.known.lit;
       known.marks = this.marks[grid.name] ?? new Map();
       for (const [name, i] of violation?.rows ?? []) {
@@ -726,13 +736,15 @@ class View {
   drawChance() {
     if (!this.looked) return;
     const study = this.estimateOf(this.looked.digest);
-    showChance(this.chanceCard, this.verdict().word, study, {
+    // With N, which comes with the verdict, the cost of a trial is known better.
+    const { trials, too_costly: tooCostly } = this.verdicts[this.looked.digest] ?? this.looked;
+    showChance(this.chanceCard, this.verdict(), study, {
       bound: this.bound,
-      trials: this.looked.trials,
-      tooCostly: this.looked.too_costly,
+      trials,
+      tooCostly,
       expected: this.looked.expected,
       setBound: (k) => { this.bound = k; this.drawChance(); },
-      run: () => { this.actions.choose("estimate"); this.act("estimate", { trials: this.looked.trials, complete: true }); },
+      run: () => { this.actions.choose("estimate"); this.act("estimate", { trials, complete: true }); },
       cancel: () => this.cancel("estimate"),
     });
   }
@@ -777,8 +789,9 @@ class View {
 
   /** @param {string} digest @param {any} looked */
   summary(digest, looked) {
-    const { word } = verdictOf(looked, this.verdicts[digest], this.unknowns[digest]);
-    const chance = chanceOf(word, this.estimateOf(digest));
+    const known = verdictOf(looked, this.verdicts[digest], this.unknowns[digest]);
+    const { word } = known;
+    const chance = chanceOf(known, this.estimateOf(digest));
     const value = chance?.text ?? "";
     return h("div", { class: "mp-summary" },
       h("span", { class: `mp-chip mp-is-${word}`, "data-verdict": word }, h("span", { "aria-hidden": "true" }, `${SIGNS[word]} `), word === "pending" ? "deciding" : word),

@@ -41,13 +41,14 @@ export function bar(chance, label) {
 
 /**
  * The match probability of a problem, as far as it is known.
- * @param {string} verdict
+ * @param {{ word: string, sure: string }} verdict
  * @param {any} study
  */
 export function chanceOf(verdict, study) {
-  if (verdict === "maximal" || verdict === "minimal") {
-    const value = verdict === "maximal" ? 1 : 0;
-    return { low: value, high: value, value, certified: true, text: `MP = ${value}, certified` };
+  const { word, sure } = verdict;
+  if (word === "maximal" || word === "minimal") {
+    const value = word === "maximal" ? 1 : 0;
+    return { low: value, high: value, value, certified: true, text: `MP = ${value}, ${sure}` };
   }
   return study?.chance ? { ...study.chance, text: study.title } : null;
 }
@@ -55,7 +56,7 @@ export function chanceOf(verdict, study) {
 /**
  * The card of the match probability.
  * @param {HTMLElement} card
- * @param {string} verdict
+ * @param {{ word: string, sure: string }} verdict
  * @param {any} study of this problem, or undefined
  * @param {{ bound: number | null, trials: number, tooCostly: string, expected: string, setBound: (k: number | null) => void, run: () => void, cancel: () => void }} host
  */

@@ -23,15 +23,16 @@ export const MOST_CELLS = 64;
  * @property {Uint8Array | null} raises
  * @property {Uint8Array | null} lowers
  * @property {{ row: [number, string], column: [number, string] | null } | null} limits
+ * @property {boolean} isReached whether all equations are: then surplus weights are no obstacle
  * @property {Set<number>} outlined cells of a violated budget
  * @property {Set<number>} lit cells of the block that is pointed at
- * @property {Map<number, string>} marks what Identify said
+ * @property {Map<number, { look: string, words: string }>} marks what a design or Identify said
  */
 
 /** @returns {Known} */
 export function nothingKnown() {
   return {
-    raises: null, lowers: null, limits: null, outlined: new Set(), lit: new Set(), marks: new Map(),
+    raises: null, lowers: null, limits: null, isReached: false, outlined: new Set(), lit: new Set(), marks: new Map(),
   };
 }
 
@@ -218,7 +219,7 @@ class Grid {
     if (this.known.lowers?.[k]) words.push("without it the rank drops by 1");
     else if (this.known.lowers && state.learnable[this.name][k]) words.push("without it the rank stays");
     const mark = this.known.marks.get(k);
-    if (mark) words.push(mark);
+    if (mark) words.push(mark.words);
     return `${place}: ${words.join("; ")}`;
   }
 
@@ -239,7 +240,7 @@ class Grid {
     if (this.known.outlined.has(k)) classes.push("mp-over");
     if (this.known.lit.has(k)) classes.push("mp-lit");
     const mark = this.known.marks.get(k);
-    if (mark) classes.push(mark.startsWith("free") ? "mp-free" : "mp-determined");
+    if (mark) classes.push(`mp-${mark.look}`);
     return classes.join(" ");
   }
 
@@ -444,9 +445,9 @@ class CellGrid extends Grid {
 
   drawUse() {
     const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
-    const { limits } = this.known;
-    this.rowUse.forEach((element, i) => showUse(element, inRow[i], limits?.row, `row ${i}`, this.wide));
-    this.columnUse.forEach((element, j) => showUse(element, inColumn[j], limits?.column, `column ${j}`, this.wide));
+    const { limits, isReached } = this.known;
+    this.rowUse.forEach((element, i) => showUse(element, inRow[i], limits?.row, `row ${i}`, this.wide, isReached));
+    this.columnUse.forEach((element, j) => showUse(element, inColumn[j], limits?.column, `column ${j}`, this.wide, isReached));
   }
 }
 
@@ -457,11 +458,12 @@ class CellGrid extends Grid {
  * @param {[number, string] | null | undefined} limit
  * @param {string} line
  * @param {boolean} wide
+ * @param {boolean} isReached
  */
-function showUse(element, used, limit, line, wide) {
-  const is_over = !!limit && used > limit[0];
+function showUse(element, used, limit, line, wide, isReached) {
+  const is_over = !!limit && used > limit[0] && !isReached;
   const words = limit
-    ? `${line}: ${used} of at most ${limit[1]}${is_over ? ", exceeded" : ""}`
+    ? `${line}: ${used} of at most ${limit[1]}${is_over ? ", exceeded" : used > limit[0] ? ", a surplus" : ""}`
     : `${line}: ${used} learn${used === 1 ? "s" : ""}`;
   const text = !limit ? (used ? String(used) : "") : `${used}/${limit[0]}`;
   const shown = wide ? text : is_over ? "!" : "";
@@ -638,6 +640,12 @@ class CanvasGrid extends Grid {
         pen.strokeRect(x + 0.5, y + 0.5, size - gap - 1, size - gap - 1);
       }
     };
+    for (const [k, { look }] of this.known.marks) {
+      const [x, y] = this.corner(k);
+      if (look === "exchangeable" || look === "free" || isHidden(x, y)) continue;
+      pen.fillStyle = look === "excluded" ? colour("--mp-soft") : "#fff";
+      pen.fillRect(x + size / 3, y + size / 3, size / 3, size / 3);
+    }
     frame("--mp-minimal", this.known.outlined);
     frame("--mp-ink", this.known.lit);
     frame("--mp-ink", set(must[this.name]));
@@ -650,16 +658,16 @@ class CanvasGrid extends Grid {
     }
     pen.stroke();
     const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
-    const { limits } = this.known;
+    const { limits, isReached } = this.known;
     pen.fillStyle = colour("--mp-soft");
     for (let i = firstRow; i < endRow; i++) pen.fillRect(4, margin + i * size, 6, size - gap);
     for (let j = firstColumn; j < endColumn; j++) pen.fillRect(margin + j * size, 4, size - gap, 6);
     pen.fillStyle = colour("--mp-minimal");
     inRow.forEach((used, i) => {
-      if (limits && used > limits.row[0]) pen.fillRect(width - margin + 3, margin + i * size, 6, size - gap);
+      if (limits && !isReached && used > limits.row[0]) pen.fillRect(width - margin + 3, margin + i * size, 6, size - gap);
     });
     inColumn.forEach((used, j) => {
-      if (limits?.column && used > limits.column[0]) pen.fillRect(margin + j * size, height - margin + 3, size - gap, 6);
+      if (limits?.column && !isReached && used > limits.column[0]) pen.fillRect(margin + j * size, height - margin + 3, size - gap, 6);
     });
     if (document.activeElement === this.canvas) {
       pen.strokeStyle = colour("--mp-focus");

@@ -162,15 +162,20 @@ export function showBudgets(card, looked, point) {
     h("div", { class: "mp-total", title: total.text },
       h("span", {}, total.subject),
       meter(total.used, total.limit),
-      h("span", { class: total.used > total.limit ? "mp-exceeded" : "" }, `${total.used}/${total.limit}`)));
+      // More weights than equations are no error: the surplus is free.
+      h("span", {}, total.used > total.limit ? `${total.used} for ${total.limit}` : `${total.used}/${total.limit}`)));
+  const isReached = looked.rank && !looked.rank.minimal;
   fill(
     card,
     h("div", { class: "mp-totals" }, totals),
+    isReached && found?.length
+      ? h("p", { class: "mp-none" }, "All equations are reached. Where there are more weights than equations, the surplus is free:")
+      : null,
     found === null
       ? (looked.unknown ?? []).map((/** @type {string} */ text) => h("p", { class: "mp-none" }, text))
       : found.length === 0
         ? h("p", { class: "mp-none" }, "No row, column or cross has more learnable weights than equations. This is necessary for MP > 0, not sufficient.")
-        : h("ul", { class: "mp-violations" }, found.map((/** @type {any} */ violation) =>
+        : h("ul", { class: `mp-violations${isReached ? " mp-surplus" : ""}` }, found.map((/** @type {any} */ violation) =>
             h("li", {
               tabindex: 0,
               onpointerenter: () => point(violation), onpointerleave: () => point(null),
@@ -181,7 +186,7 @@ export function showBudgets(card, looked, point) {
 
 /** @param {number} used @param {number} limit */
 function meter(used, limit) {
-  const bar = h("span", { class: `mp-meter${used > limit ? " mp-exceeded" : ""}`, "aria-hidden": "true" }, h("i", {}));
+  const bar = h("span", { class: "mp-meter", "aria-hidden": "true" }, h("i", {}));
   bar.firstChild.style.width = `${Math.min(100, (100 * used) / Math.max(1, limit))}%`;
   return bar;
 }

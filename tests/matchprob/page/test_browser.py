@@ -637,3 +637,45 @@ def test_a_network_with_an_activation(open_page):
     load(page, f"[network]\n{square}[learnable]\nW2 = [[1, 1, 0]]\n")
     shows(page, "maximal")
     expect(page.locator(".mp-why")).to_contain_text("read-out")
+
+
+def test_the_actions_cover_no_matrix(open_page):
+    """After a repair every weight can be reached, and nothing else lies over it."""
+    page = open_page(width=1280, height=800)
+    load(
+        page,
+        TOML.replace("n = 2", "n = 8")
+        + f"[learnable]\nW = {[[1] * 2 + [0] * 6] + [[0] * 8] * 7}\n",
+    )
+    settled(page)
+    page.click("[data-action=repair]")
+    page.click(".mp-go")
+    page.wait_for_selector(".mp-told-done")
+    [allocation, actions] = (
+        page.locator(name).bounding_box() for name in (".mp-allocation", ".mp-actions")
+    )
+    assert allocation["y"] + allocation["height"] <= actions["y"] + 1
+    assert actions["y"] + actions["height"] <= 800
+    last = page.locator("[data-matrix=B] [data-k]").last
+    last.scroll_into_view_if_needed()
+    assert last.evaluate(
+        """(cell) => {
+          const { x, y, width, height } = cell.getBoundingClientRect();
+          return document.elementFromPoint(x + width / 2, y + height / 2) === cell;
+        }"""
+    )
+
+
+def test_a_design_shows_what_is_forced(open_page):
+    """The legend names the marks on the weights of a design; the next change removes them."""
+    page = open_page()
+    page.click("[data-action=design]")
+    page.click(".mp-go")
+    page.wait_for_selector("[data-k].mp-exchangeable")
+    assert "not in all as cheap" in page.inner_text(".mp-legend")
+    assert page.locator("[data-k].mp-exchangeable[aria-selected=true]").count() == 2
+    assert "not in all as cheap" in page.locator("[data-k].mp-exchangeable").first.get_attribute(
+        "title"
+    )
+    cell(page, "W", 1).click()
+    expect(page.locator(".mp-legend")).not_to_contain_text("not in all as cheap")

@@ -6,9 +6,10 @@ import threading
 import time
 from typing import ClassVar
 
+import numpy as np
 import pytest
 
-from matchprob import LinearRNN, Problem, ShallowReLU
+from matchprob import LinearRNN, Problem, ShallowReLU, design
 from matchprob.io import files
 from matchprob.io.costs import read_cells
 from matchprob.page.immediate import immediate_results
@@ -108,11 +109,30 @@ def test_actions_give_their_results(front):
     assert "intermediate → maximal" in front.told("action", what="repair", status="done")["text"]
     front.say("act", DIAGONAL, what="identify")
     found = front.told("action", what="identify", status="done")
-    assert found["marks"]["determined"] == [["W", 0, 0], ["W", 1, 1]]
+    [determined, free, *_] = found["marks"]
+    assert determined["cells"] == [["W", 0, 0], ["W", 1, 1]]
+    assert free["cells"] == []
     front.say("save", DIAGONAL, what="result", result="identify", name="i.json")
     assert front.told("saved")["name"] == "i.json"
     front.say("act", what="fly", state=state)
     assert "must be one of" in front.told("refused")["text"]
+
+
+def test_a_design_says_what_is_forced(front):
+    """Weights in every cheapest design, those that could be others, and those in none."""
+    problem = Problem(LinearRNN(n=3, T=1, b=1, d=2, m=1), {})
+    support = {"D": [[1, 1, 1], [0, 0, 1]], "W": np.eye(3, dtype=int)}
+    problem = Problem(problem.network, {}, support)
+    state = state_of(problem, "x.toml").to_dict()
+    front.say("act", what="design", state=state, options={"goal": "cheapest", "among": "all"})
+    done = front.told("action", what="design", status="done")
+    marks = {mark["look"]: mark["cells"] for mark in done["marks"]}
+    assert set(marks) == {"forced", "exchangeable", "excluded"}
+    found = design(problem, among="all")
+    assert marks["forced"] == [list(cell) for cell in found.ties.in_every]
+    assert marks["excluded"] == [list(cell) for cell in found.ties.in_none]
+    chosen = {tuple(cell) for cell in marks["forced"] + marks["exchangeable"]}
+    assert chosen == set(found.allocation.cells)
 
 
 def test_a_result_painted_at_once_stays_done(front, monkeypatch):
