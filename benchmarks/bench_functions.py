@@ -2,9 +2,9 @@
 
     python benchmarks/bench_functions.py [examples/diagonal.toml] [--list] [--command]
 
-Counted are the functions that `sys.setprofile` sees in a second call, so nothing is counted that is
-done once for a process; with `--command` those of the command, with what is loaded for it.  Bodies
-of modules and classes do not count.  The first number has each comprehension of a function as one
+Counted are the functions that `sys.setprofile` sees in a second call (with `--command` of the
+command), so nothing is counted that is done once for a process.  Bodies of modules and classes do
+not count.  The first number has each comprehension of a function as one
 more function, as Python 3.11 runs them; the second leaves out those that Python 3.12 runs in place;
 the third has neither these, nor generator expressions and lambdas.
 """
@@ -17,10 +17,13 @@ import io
 import sys
 from collections import defaultdict
 from collections.abc import Callable
-from contextlib import redirect_stdout, suppress
+from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from types import FrameType
 from typing import Any
+
+import matchprob as mp
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = tuple(f"{ROOT / name}/" for name in ("algebra", "numeric", "matchprob"))
@@ -47,11 +50,10 @@ def entered(call: Callable[[], Any]) -> dict[str, set[str]]:
 
 def command(problem: str) -> None:
     """`matchprob certify`, as from a terminal."""
-    sys.argv = ["matchprob", "certify", problem]
-    with redirect_stdout(io.StringIO()), suppress(SystemExit):
-        from matchprob.__main__ import main
+    from matchprob.cli import app, run_command
 
-        main()
+    with redirect_stdout(io.StringIO()):
+        run_command(lambda: app(["certify", problem], standalone_mode=False))
 
 
 def main() -> None:
@@ -61,13 +63,9 @@ def main() -> None:
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--command", action="store_true")
     options = parser.parse_args()
-    if options.command:
-        found = entered(lambda: command(options.problem))
-    else:
-        import matchprob as mp
-
-        mp.certify(options.problem)
-        found = entered(lambda: mp.certify(options.problem))
+    call = partial(command if options.command else mp.certify, options.problem)
+    call()
+    found = entered(call)
     names = [name for own in found.values() for name in own]
     later = [name for name in names if not name.endswith(IN_PLACE)]
     plain = [name for name in later if not name.endswith(">")]

@@ -87,7 +87,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     """
     read_tables(ProblemFile, data)
     network = network_from_dict(_with_leaks(data["network"], folder), folder)
-    names = Names(network, _names(data.get("names", {}), folder))
+    names = Names(network, _names(data["names"], folder) if "names" in data else {})
     support, learnable = (
         {
             name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), names, name, table)
@@ -122,16 +122,15 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     values = {
         key: _measured(value, key, names, folder) for key, value in data.get("values", {}).items()
     }
+    teacher = _teacher(data["teacher"], folder) if "teacher" in data else None
     return Problem(
         network, learnable, support, Distribution(**laws), constraints, names, values=values,
-        teacher=_teacher(data.get("teacher"), folder),
+        teacher=teacher,
     )  # fmt: skip
 
 
-def _teacher(table: Mapping[str, Any] | None, folder: Path | None) -> Problem | None:
+def _teacher(table: Any, folder: Path | None) -> Problem:
     """The problem whose network gives the labels, from the table [teacher]."""
-    if table is None:
-        return None
     given = read_declared(TeacherTable, table, "[teacher]")
     file = given.pop("file", None)
     if (file is None) == ("network" not in given) or (file is not None and given):

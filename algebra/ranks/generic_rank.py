@@ -204,9 +204,8 @@ def generic_rank(
         bound = min(bound, upper)
     # If the whole output matrix learns, the rest may be small: `rank_at` checks again.
     read_out = network.read_out
-    apart = read_out is not None and prod(network.shapes[read_out]) == sum(
-        name == read_out for name, _, _ in cells
-    )
+    learning = [name for name, _, _ in cells].count(str(read_out))
+    apart = read_out is not None and prod(network.shapes[read_out]) == learning
     columns = 1 if apart else _columns_at_once(len(cells), bound)
     check_size(enough_samples(network, len(cells)), columns, per_entry=FOR_BLOCKS)
     names = sorted({cell[0] for cell in cells})

@@ -183,12 +183,8 @@ def _error(
     updates: Mapping[str, Update],
 ) -> Fraction:  # fmt: skip
     """ε^k of the module's docstring, with bits in place of logarithms."""
-    from algebra.problems.updates import LowRank
-
     d = label_degree(network, matrices, updates)
-    # A weight with an update is at most a drawn value plus a sum of products of two.
-    ranks = (update.rank if isinstance(update, LowRank) else 1 for update in updates.values())
-    growth = max(((1 + rank).bit_length() for rank in ranks), default=0)
+    growth = _growth(updates) if updates else 0
     known = jacobian_of(network)
     D = (2 if updates else 1) * (known.entry_degree + 1)
     delta = (r + 1) * D * d ** (r - 1) + r
@@ -202,6 +198,14 @@ def _error(
     for earlier in range(primes):
         bound *= point + prime + Fraction(earlier, PRIME_COUNT)
     return bound
+
+
+def _growth(updates: Mapping[str, Update]) -> int:
+    """Bits by which a weight grows: a drawn value plus a sum of products of two at most."""
+    from algebra.problems.updates import LowRank
+
+    ranks = [update.rank if isinstance(update, LowRank) else 1 for update in updates.values()]
+    return (1 + max(ranks)).bit_length()
 
 
 def label_degree(

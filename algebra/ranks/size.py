@@ -108,7 +108,7 @@ def check_size(
     check_time()
     rows = network.outputs if rows is None else rows
     readings = {reading} if isinstance(reading, str) else set(reading)
-    factors = share * sum(jacobian_of(network).factor_entries(one) for one in readings)
+    factors = share * sum(map(jacobian_of(network).factor_entries, readings))
     table = _matrix(rows, columns)
     # Factors are collected step by step, then stacked.
     rate = _RATE

@@ -355,6 +355,26 @@ def forms(network: Network, allocation: Allocation) -> tuple[str, ...]:
     return ("forward", "backward") if len(allocation.matrices) > 1 else (DIRECT.name,)
 
 
+def known_forms(allocation: Allocation) -> tuple[str, ...]:
+    """As `forms`; equations that are no polynomials are refused.
+
+    Raises
+    ------
+    InputError
+    """
+    found = forms(allocation.network, allocation)
+    if found:
+        return found
+    raise not_known(
+        allocation.network,
+        "polynomial equations",
+        "the activation is no polynomial"
+        if allocation.network.equations_are == "analytic"
+        else "a linear network is needed: here they depend on the activation pattern, or are "
+        "those of the lowered network",
+    )
+
+
 def form_of(allocation: Allocation, name: str) -> LiftedForm:
     """The form of this name, of a network whose equations are polynomials.
 
@@ -363,12 +383,17 @@ def form_of(allocation: Allocation, name: str) -> LiftedForm:
     InputError
         Naming the forms of the network.
     """
-    need_forms(allocation)
+    known_forms(allocation)
     return checked_form(allocation.network, name)
 
 
 def checked_form(network: Network, name: str) -> LiftedForm:
-    """The form of this name, whatever its equations are."""
+    """The form of this name, whatever its equations are.
+
+    Raises
+    ------
+    InputError
+    """
     if name not in (known := written_forms(network)):
         raise unknown_form(name, known, network)
     return FORMS[name]
@@ -404,27 +429,7 @@ def preferred_form(allocation: Allocation) -> str:
     InputError
         If the equations are no polynomials.
     """
-    need_forms(allocation)
-    return preferred_forms(allocation.network, allocation)[0]
-
-
-def need_forms(allocation: Allocation) -> None:
-    """Refuse equations that are no polynomials.
-
-    Raises
-    ------
-    InputError
-    """
-    network = allocation.network
-    if not forms(network, allocation):
-        raise not_known(
-            network,
-            "polynomial equations",
-            "the activation is no polynomial"
-            if network.equations_are == "analytic"
-            else "a linear network is needed: here they depend on the activation pattern, or are "
-            "those of the lowered network",
-        )
+    return min(known_forms(allocation), key=lambda form: FORMS[form].size(allocation))
 
 
 def core_dimension(allocation: Allocation) -> int | None:

@@ -122,7 +122,7 @@ def inspect(
     """
     from algebra.families.equations import written_form
     from algebra.questions.surveys.structure import predictions
-    from algebra.systems.forms import CORE, TooLong, forms, need_forms
+    from algebra.systems.forms import CORE, TooLong, forms, known_forms
     from matchprob.api.given import as_instance
 
     problem = problem_or_model(question, learn, m, sizes, constants, output)
@@ -131,7 +131,7 @@ def inspect(
         if numbers is not None and not forms(problem.network, numbers.problem.allocation):
             # Equations that are no polynomials can be written, and are not eliminated.
             if not (equations or form not in (None, CORE)):
-                need_forms(numbers.problem.allocation)
+                known_forms(numbers.problem.allocation)
             found = _inspected(problem, None, seed, all_forms)
         else:
             found = _inspected(problem, numbers, seed, all_forms)

@@ -97,6 +97,8 @@ class Values:
         """
         if isinstance(data, Values):
             return data
+        if data == {}:
+            return cls()
         if not isinstance(data, Mapping):
             raise InputError(
                 f"`values` ({shown(data)}) must map the names of matrices to their numbers, such "
