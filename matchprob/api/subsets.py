@@ -50,6 +50,10 @@ def matching(found: Read, patterns: Patterns, among: Sequence[str] | None = None
     chosen: set[str] = set()
     for pattern in listed(patterns):
         own = matched(found, pattern, among)
+        if not own and among is not None and matched(found, pattern):
+            raise InputError(
+                f"`on` ({shown(pattern)}) names no matrix, to which updates of low rank apply"
+            )
         if not own:
             raise _unmatched(pattern, names)
         chosen.update(own)

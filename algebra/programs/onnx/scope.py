@@ -90,7 +90,9 @@ class Call(Moves):
         line = max(array.shape, default=1) == array.size
         if self.op.endswith("Normalization"):
             return "norm bias" if k == 2 else "norm"
-        if (self.op in ("Conv", "Gemm") and k == 2) or (self.op in _RECURRENT and k == 3):
+        if (self.op in ("Conv", "ConvTranspose", "Gemm") and k == 2) or (
+            self.op in _RECURRENT and k == 3
+        ):
             return "bias"
         if line and self.op in ("Add", "Sub", "Sum"):
             return "bias"
@@ -100,7 +102,7 @@ class Call(Moves):
         moved = self.op in ("Transpose", "Unsqueeze", "Reshape", "Concat", "Slice", "Split")
         if moved and array.ndim == 1:
             return "bias"
-        products = ("MatMul", "Gemm", "Conv", *_RECURRENT)
+        products = ("MatMul", "Gemm", "Conv", "ConvTranspose", *_RECURRENT)
         return "matrix" if (moved or self.op in products) and array.ndim > 1 else ""
 
     def items(self) -> list[Item]:

@@ -5,14 +5,18 @@ import random
 from dataclasses import replace
 
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.errors import Unfinished
 from algebra.linalg.modular import random_residues
+from algebra.memory_limits import limited_memory
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import Sweep, program_jacobian
 from algebra.programs.program import Builder
+from algebra.programs.residues import ModularArithmetic
 from tests.algebra.programs.programs import (
     LONG_PRIME,
     SMALL_PRIME,
@@ -122,3 +126,15 @@ def test_chosen_values_follow_the_pattern():
     cells = all_cells(program)
     found = program_jacobian(program, arithmetic, blocks, cells)
     assert np.array_equal(found, forwards(program, arithmetic, blocks, cells))
+
+
+def test_too_many_labels_are_refused_in_words():
+    """The derivatives of a million labels at once are more than the limit of memory."""
+    build = Builder()
+    x = build.sample("x", (1000, 1000))
+    value = build.contract("ij,->ij", x, build.weight("W", ()))
+    program = build.program(build.reshaped(value, (1_000_000,)))
+    blocks = {"x": np.ones((1000, 1000, 1), np.int64), "W": np.ones(1, np.int64)}
+    arithmetic = ModularArithmetic(SMALL_PRIME)
+    with limited_memory(1 << 30), pytest.raises(Unfinished, match="1000000 labels .* 8 TB"):
+        Sweep(program, arithmetic, blocks)

@@ -8,6 +8,7 @@ from algebra.programs.onnx import Read, read_onnx
 from matchprob.api.models import as_read
 from matchprob.api.subsets import default_subsets, matching
 from tests.onnx_models import save
+from tests.onnx_operators import NETWORKS
 from tests.refusals import refuses
 
 BLOCK = "examples/data/block.onnx"
@@ -39,6 +40,17 @@ def test_a_name_is_preferred_to_a_role():
     assert "there are q.weight" in found
     assert "the roles biases, norms" in found
     refuses("names no parameter", mp.capacity, BLOCK, [[]])
+
+
+def test_roles_of_a_transposed_convolution(tmp_path):
+    """Its kernel is a matrix, to which updates apply, and its shift is a bias, to which none do."""
+    net = NETWORKS["ConvTranspose"][0]()
+    path = tmp_path / "net.onnx"
+    path.write_bytes(net.SerializeToString())
+    read = read_onnx(path)
+    assert (read.roles["kernel"], read.roles["shift"]) == ("matrix", "bias")
+    assert mp.capacity(read, lora=1, on="kernel", m=2).subsets[0].learnable == 2 + 9
+    refuses(r"`on` \('shift'\) names no matrix", mp.capacity, read, lora=1, on="shift")
 
 
 def test_low_rank_updates_are_not_those_of_updates():
