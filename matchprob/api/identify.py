@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from algebra.certificates.maker import file_text
 from algebra.errors import ErrorsAt, InputError, Unfinished, whole_number
 from algebra.time_limits import OutOfTime, limited, positive_seconds
+from matchprob.api.models import as_read
 from matchprob.api.question import as_generic, network_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import LineArgument, LineOption, ResultFile, verb
@@ -98,9 +99,10 @@ def dimension(
 
     Parameters
     ----------
-    question : Network, Problem, Read, str or Path
+    question : Network, Problem, Read, torch.nn.Module, str or Path
         Problem file (TOML; only the network counts, `m` may be missing) or ONNX file. Or a network,
-        a `Problem`, or the program that `matchprob.from_torch` reads from a module.
+        a `Problem`, the program that `matchprob.from_torch` reads from a module, or a module that
+        says what its `forward` takes.
     filling : bool, optional
         Search for the smallest filling hidden widths. Their functions fill the ambient space.
     most_width : int, optional
@@ -129,6 +131,8 @@ def dimension(
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
             read = read_onnx(question, sizes=sizes, constants=constants, output=output)
             return _of_model(read, str(question), data, seed)
+        if hasattr(question, "named_parameters"):
+            question = as_read(question)
         if isinstance(question, Read):
             return _of_model(question, "module", data, seed)
         if data is not None:

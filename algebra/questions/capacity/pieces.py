@@ -8,9 +8,8 @@ if it meets a bound for all patterns:
 * the number of parameters that learn, minus the scales that only change these
   (`algebra.programs.scales`), minus k² for each update W + U Vᵀ of rank k (U G and V G⁻ᵀ give the
   same update for each invertible G);
-* the number of labels, if the number of samples is given.
-
-A capacity is exact if it is the largest for which the labels are not more than that bound.
+A capacity is exact if it is the largest for which the labels are not more than that bound.  If the
+number of samples is given, ranks may be limited by it: then they are lower bounds.
 Probabilities of unlucky points are about one pattern.
 """
 
@@ -179,18 +178,14 @@ def _joined(
     best = replace(
         best, capacity=fits, at=piece.at, on_patterns="choose" in piece.model.functions,
         points=tuple(PointRank(own.at, one.rank, one.capacity) for own, one in found),
-        teacher_capacity=max(known) if len(known) == len(teachers) else None,
+        # Where arbitrary labels can be fitted a teacher's can.
+        teacher_capacity=max(*known, fits) if len(known) == len(teachers) else None,
     )  # fmt: skip
     if bound is None:
         return replace(best, exact=valid and best.is_whole and piece.at == GENERIC)
-    least = bound if m is None else min(bound, m * piece.model.outputs)
-    if not valid or best.rank < least or fits < least // piece.model.outputs:
-        return replace(best, exact=False)
+    if not valid or best.rank < bound or fits < bound // piece.model.outputs:
+        least = bound if m is None else min(bound, m * piece.model.outputs)
+        sure = valid and best.rank == least
+        return replace(best, exact=False, error_bound=NEVER if sure else best.error_bound)
     # No pattern has a larger rank, and no point was unlucky.
-    return replace(
-        best,
-        exact=True,
-        of_samples=False,
-        is_whole=best.is_whole or least == bound,
-        error_bound=NEVER,
-    )
+    return replace(best, exact=True, of_samples=False, is_whole=True, error_bound=NEVER)

@@ -136,5 +136,5 @@ def test_too_many_labels_are_refused_in_words():
     program = build.program(build.reshaped(value, (1_000_000,)))
     blocks = {"x": np.ones((1000, 1000, 1), np.int64), "W": np.ones(1, np.int64)}
     arithmetic = ModularArithmetic(SMALL_PRIME)
-    with limited_memory(1 << 30), pytest.raises(Unfinished, match="1000000 labels .* 8 TB"):
+    with limited_memory(1 << 30), pytest.raises(Unfinished, match=r"1000000 labels .* 8 TB"):
         Sweep(program, arithmetic, blocks)

@@ -95,7 +95,9 @@ def test_a_module_is_a_model():
     x = torch.zeros(2, 3)
     assert mp.capacity(mp.from_torch(net, x), "norms").subsets == found.subsets
     assert mp.capacity(net, "norms", example_inputs=x).subsets == found.subsets
+    assert mp.dimension(net).expected == mp.dimension(mp.from_torch(net, x)).expected
     refuses("example_inputs=x", mp.capacity, nn.Sequential(nn.Conv1d(1, 1, 1)))
+    refuses("example_inputs=x", mp.dimension, nn.Sequential(nn.Conv1d(1, 1, 1)))
 
 
 def test_a_check_of_what_requires_a_gradient():

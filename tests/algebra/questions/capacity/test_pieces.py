@@ -1,5 +1,7 @@
 """The largest ranks over activation patterns: what is exact, what is a lower bound."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -53,6 +55,27 @@ def test_a_rank_is_exact_if_it_meets_a_bound_for_all_patterns():
     # With four samples 8 labels are the bound.
     [few] = capacities_on([Piece("file", relu(4))], [ALL], m=40).subsets
     assert (few.rank, few.redundant) == (16, 4)
+
+
+def test_few_samples_say_nothing_of_the_parameters():
+    """A rank that is all of the labels asked is a lower bound, and no parameter is wasted."""
+    model = relu(4)
+    [number] = model.patterns(1)
+    model = replace(model, patterns=lambda m: {number: np.ones((4, m), bool)})
+    found = capacities_on([Piece("file", model)], [ALL], m=2)
+    [few] = found.subsets
+    assert (few.rank, few.exact, few.is_whole, few.error_bound) == (4, False, False, 0)
+    table = found.document().parts[0].columns
+    assert (table["rank"], table["redundant"]) == (["≥ 4"], ["≤ 16"])
+    assert "have the effect of" not in str(found.explain())
+
+
+def test_a_teacher_is_fitted_where_all_labels_are():
+    """Its samples are no fewer than those of arbitrary labels, on whatever pattern each is best."""
+    pieces = [Piece("file", relu(2)), Piece("generic", relu(4))]
+    for subset in (ALL, Subset("U", ("U",)), Subset("V", ("V",))):
+        [found] = capacities_on(pieces, [subset]).subsets
+        assert found.teacher_capacity is None or found.teacher_capacity >= found.capacity
 
 
 def test_updates_of_low_rank_have_their_own_bound():
