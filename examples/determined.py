@@ -26,9 +26,9 @@ for name, result in found.items():
 # have more weights than equations: families of weights give the same behaviour, and one weight is
 # the same in all of them.
 
-figure = plt.figure(figsize=(8, 3.8))
+figure = plt.figure(figsize=(7.4, 2.7))
 for part, (name, result) in zip(figure.subfigures(1, 2), found.items(), strict=True):
-    ax = part.add_axes((0.12, 0.12, 0.8, 0.68))
+    ax = part.add_axes((0.12, 0.14, 0.8, 0.6))
     result.plot(ax=ax)
     ax.set_title("")
     part.suptitle(name, fontsize=10)

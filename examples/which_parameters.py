@@ -37,11 +37,14 @@ def print_capacities(model, learn, lora, on=()):
 # is shown, over that at the model's own weights and others at which all units switch. Here it meets
 # the bound for all patterns each time, the number of parameters (less the scales between the two
 # factors of an update), so no pattern has a larger one. At the model's own weights it is smaller:
-# some of its units are off for nearly all samples.
+# some of its units are off for nearly all samples. The picture: parameters that learn, and samples
+# that they fit; the line joins the subsets that no other surpasses, the dotted line is counting.
 
 perceptron = print_capacities(
     "perceptron.onnx", ["*.bias", "layer1.*", "layer2.*", "head.*"], [1, 2]
 )
+perceptron.plot()
+plt.show()
 
 # %%
 # A convolutional net with batch normalization: a bias before a norm in evaluation mode is a shift
@@ -51,6 +54,8 @@ perceptron = print_capacities(
 convnet = print_capacities(
     "convnet.onnx", ["*.bias", "*norm*", "conv*.weight", "head.*", "*"], [1, 2]
 )
+convnet.plot()
+plt.show()
 
 # %%
 # A transformer block. The biases of the keys have no effect, since a softmax does not change if the
@@ -61,14 +66,7 @@ block = print_capacities(
     "block.onnx", ["*.bias", "norm*", "q.weight,v.weight", "head.*"], [1, 2, 4],
     on=["q.weight,v.weight"],
 )  # fmt: skip
-
-# %%
-# Learnable parameters and samples that they fit: the line joins the subsets that no other subset
-# surpasses, the dotted line is the number of parameters.
-
-figure, panels = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
-for axes, found in zip(panels, (perceptron, convnet, block), strict=True):
-    found.plot(ax=axes)
+block.plot()
 plt.show()
 
 # %%
