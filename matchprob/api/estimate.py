@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError, whole_number
+from algebra.errors import InputError, shown, whole_number
 from algebra.time_limits import (
     OutOfTime,
     limit_until,
@@ -150,7 +150,25 @@ def enclosures(found: CountResult) -> list[list[Enclosure | None]]:
     # Path tracking's kernels are loaded only if something is certified.
     from numeric.certification.enclosures import enclosures as enclose
 
-    return enclose(found)
+    return enclose(_counted(found, "enclosures"))
+
+
+def _counted(found: object, function: str) -> CountResult:
+    """The argument, if it is a count's result.
+
+    Raises
+    ------
+    InputError
+        If it is something else, such as the problem itself.
+    """
+    from numeric.count_result import CountResult
+
+    if isinstance(found, CountResult):
+        return found
+    raise InputError(
+        f"`found` ({shown(found)}) must be the result of a count, as in "
+        f"{function}(count(problem, 1))"
+    )
 
 
 def minimal_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] | None]]:
@@ -185,7 +203,7 @@ def minimal_polynomials(found: CountResult) -> list[list[tuple[fmpz_poly, ...] |
     """
     from numeric.engines.exact import weight_polynomials
 
-    return weight_polynomials(found)
+    return weight_polynomials(_counted(found, "minimal_polynomials"))
 
 
 def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> MonodromyGroup:
@@ -218,6 +236,7 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
     # Path tracking's kernels are loaded only if paths are tracked.
     from numeric.engines.homotopy import group_of_solutions
 
+    found = _counted(found, "monodromy_group")
     problem, N = found.problem, found.generic_root_count
     if problem is None or problem.is_random or N is None or N < 1:
         number = "not known" if N is None else str(N)

@@ -194,6 +194,11 @@ def from_torch(
     'minimal'
     >>> mp.capacity(mp.from_torch(net, torch.zeros(1, 3)))  # doctest: +SKIP
     """
+    if not isinstance(module, (tuple, list)) and not hasattr(module, "named_parameters"):
+        raise InputError(
+            f"`module` ({shown(module)}) must be a torch module; an ONNX file is read by its name, "
+            "as in capacity(name)"
+        )
     if isinstance(example_inputs, int):
         example_inputs, m = None, example_inputs
     if example_inputs is not None:
@@ -210,7 +215,7 @@ def from_torch(
     try:
         found = _read(module, whole_number(m, "m", 1), T)
     except InputError as error:
-        if not hasattr(module, "named_parameters"):
+        if isinstance(module, (tuple, list)):
             raise
         raise InputError(
             f"{error}; with `example_inputs`, a tensor that its forward takes, any module is read"
@@ -297,8 +302,6 @@ def _read(module: Any, m: int, T: int | None) -> ModuleReading:
                 "are one nn.Sequential(…)"
             )
     else:
-        if not hasattr(module, "named_parameters"):
-            raise InputError(f"`module` ({shown(module)}) must be a torch module")
         named = {id(p): name for name, p in module.named_parameters()}
         order = leaves(module)
         if order is None:

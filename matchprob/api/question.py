@@ -46,7 +46,7 @@ def as_problem(question: Question, timeout: float = math.inf) -> Problem:
         with limited(positive_seconds(timeout, "timeout")):
             return load_problem(question)
     hint = (
-        f": give what learns, as in Problem(network, {...})"
+        ': give what learns, as in Problem(network, {"W": "all"})'
         if isinstance(question, Network)
         else ""
     )

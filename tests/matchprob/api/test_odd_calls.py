@@ -44,6 +44,16 @@ CALLS = {
     "record caps=3": lambda: mp.record(P, caps=3),
     "record must=str": lambda: mp.record(P, must="output 0"),
     "atlas budget=str": lambda: mp.atlas(NET, "2"),
+    "monodromy_group(problem)": lambda: mp.monodromy_group(P),
+    "monodromy_group(None)": lambda: mp.monodromy_group(None),
+    "minimal_polynomials(problem)": lambda: mp.minimal_polynomials(P),
+    "enclosures(name)": lambda: mp.enclosures("examples/diagonal.toml"),
+    "verify(problem)": lambda: mp.verify(P),
+    "from_torch(None)": lambda: mp.from_torch(None),
+    "from_torch(name)": lambda: mp.from_torch("model.pt", m=3),
+    "certify(bytes)": lambda: mp.certify(b"net.toml"),
+    "construct(problem)": lambda: mp.construct(P),
+    "Tied of rows of different length": lambda: mp.Problem(NET, {"W": mp.Tied([[1, 1], [1]])}),
     "plot(name of a file)": lambda: mp.certify(P).plot("a.png"),
     "plot(3)": lambda: mp.identify(P).plot(3),
 }
@@ -53,6 +63,13 @@ CALLS = {
 def test_wrong_types_raise_an_input_error(call):
     """The error is an InputError of one line with the name of the argument in backquotes."""
     refuses("`", call)
+
+
+def test_what_to_write_instead():
+    """A network has to say what learns; results of a count are made by one; modules are modules."""
+    refuses(r'Problem\(network, {"W": "all"}\)', lambda: mp.certify(NET))
+    refuses(r"monodromy_group\(count\(problem, 1\)\)", lambda: mp.monodromy_group(P))
+    refuses("must be a torch module", lambda: mp.from_torch("model.pt"))
 
 
 def test_masks_as_an_allocation():

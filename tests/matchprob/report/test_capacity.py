@@ -18,7 +18,7 @@ def axes():
 
 
 def test_points_that_counting_misjudges_are_named(axes):
-    """The biases of the block fit 11 samples, not 25; the axis begins above 0; no two names meet."""
+    """The biases of the block fit 11 samples, not 25; no axis begins at 0; no two names meet."""
     found = mp.capacity(BLOCK, ["*.bias", "norm*", "head.*"], lora=[2], on=["q.weight,v.weight"])
     draw_capacity(axes, found)
     texts = [text for text in axes.texts if text.get_text()]
