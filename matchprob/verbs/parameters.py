@@ -243,7 +243,8 @@ Sizes = Annotated[
     "Mapping[str, int | str] | None",
     LineOption(
         "Of an ONNX file: the value of a size that has only a name in it; x.1=samples if axis 1 of "
-        "the input x is that of the samples; samples=1 if the file labels one sample.",
+        "the input x is that of the samples; samples=1 if the file labels one sample; mask=1 if "
+        "all numbers of the input mask are 1.",
         kind="mapping of str to int or str", flag="--size", metavar="NAME=NUMBER", word=str,
         is_repeated=True, read=_sizes,
     ),

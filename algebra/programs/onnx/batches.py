@@ -18,6 +18,9 @@ from algebra.programs.onnx.values import BATCH
 # The value of `sizes` for an axis of the samples; its key for a graph that labels one sample.
 SAMPLES = "samples"
 Sizes = Mapping[str, int | str]
+# The numbers of the element types of Booleans and of whole numbers.
+BOOLEAN = 9
+_WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
 
 
 @dataclass(frozen=True)
@@ -36,6 +39,11 @@ class Input:
     name: str
     sizes: tuple[int | str, ...]
     type: int
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether it holds whole numbers or Booleans."""
+        return self.type in (BOOLEAN, *_WHOLE)
 
 
 @dataclass(frozen=True)
@@ -141,7 +149,8 @@ def _check_sizes(path: Path, given: Input, batch: int | None) -> None:
             raise InputError(
                 f"{path}: axis {k} of the input `{one_line(given.name)}` has no size: give "
                 f"`sizes` one, such as {name}=8, or export with fixed sizes; only "
-                "the axis of the samples, the first of the first input, may be without"
+                "the axis of the samples, the first of the first input, may be without "
+                f"({one_line(given.name)}.{k}={SAMPLES} if it is this one)"
             )
 
 

@@ -437,7 +437,7 @@ def _cast(call: Call) -> object:
     if isinstance(found, Tokens) and kind not in _WHOLE:
         raise InputError(
             f"it makes real numbers of the input `{found.name}` of whole numbers, which may only "
-            "choose rows of a table"
+            f"choose rows of a table; `sizes` {found.name}=1 gives all of them one value (a mask)"
         )
     if isinstance(found, Item) and kind not in _REAL:
         raise InputError("it rounds a value that depends on samples or weights")

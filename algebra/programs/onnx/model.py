@@ -163,11 +163,13 @@ def _input(value: Any, path: Path, sizes: Sizes) -> Input:
 
 def _check_sizes(sizes: Sizes, model: Any, path: Path) -> None:
     numbers, places = {SAMPLES}, set()
+    inputs = {value.name for value in model.graph.input}
     for value in model.graph.input:
         dims = value.type.tensor_type.shape.dim
         numbers |= {dim.dim_param for dim in dims if dim.dim_param}
         numbers |= {f"{value.name}.{k}" for k, dim in enumerate(dims) if not dim.dim_value}
-        numbers |= set() if dims else {value.name}
+        whole = Input(value.name, (), value.type.tensor_type.elem_type).is_whole
+        numbers |= {value.name} if whole or not dims else set()
         places |= {f"{value.name}.{k}" for k in range(len(dims))}
     for name, size in sizes.items():
         known = numbers | places if size == SAMPLES else numbers
@@ -176,7 +178,8 @@ def _check_sizes(sizes: Sizes, model: Any, path: Path) -> None:
             raise InputError(
                 f"{path}: `sizes` names {shown(name)}; the file's sizes by name: {has}"
             )
-        if size != SAMPLES and (type(size) is not int or size < 1):
+        least = 0 if name in inputs else 1
+        if size != SAMPLES and (type(size) is not int or size < least):
             raise InputError(
                 f"{path}: `sizes.{one_line(name)}` ({shown(size)}) must be a whole number, or "
                 f'"{SAMPLES}" for the axis of the samples'

@@ -9,15 +9,16 @@ implementation, in the file's types, and the results are taken exactly.
 from __future__ import annotations
 
 import fnmatch
+import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line
-from algebra.programs.onnx.batches import Batch, Input, Sizes, batch_of
+from algebra.programs.onnx.batches import BOOLEAN, Batch, Input, Sizes, batch_of
 from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant
 from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
@@ -52,8 +53,6 @@ _RANDOM = (
 STANDARD = ("", "ai.onnx")
 _BINARY32 = 1
 _BINARY64 = 11
-_BOOLEAN = 9
-_WHOLE = (2, 3, 4, 5, 6, 7, 12, 13)
 _TYPES = {
     10: "float16",
     16: "bfloat16",
@@ -77,7 +76,8 @@ def read_onnx(
     path : str or Path
     sizes : mapping of str to int or str, optional
         Values of the sizes of inputs for which the file gives only a name (``"seq"``), or not even
-        that (``"x.2"``: axis 2 of the input x); and values of inputs that are one number.
+        that (``"x.2"``: axis 2 of the input x); and values of inputs that are one number, or of
+        whole numbers that are all the same (``{"attention_mask": 1}``).
         ``{"x.1": "samples"}`` says that axis 1 of the input x is that of the samples, ``{"samples":
         1}`` that the file labels one sample (`algebra.programs.onnx.batches`).
     constants : sequence of str, optional
@@ -140,6 +140,7 @@ class _Reader:
     build: Builder = field(default_factory=Builder)
     known: dict[str, Known | Parameter] = field(default_factory=dict)
     uncomputed: dict[str, str] = field(default_factory=dict)
+    assumed: list[str] = field(default_factory=list)
 
     def run(self, output: str) -> Read:
         graph = self.opened.graph
@@ -147,8 +148,8 @@ class _Reader:
         self.moves = Moves(self.build, self.batch.count)
         self.weights = Weights(self.moves)
         for given in self.opened.inputs:
-            if not given.sizes and given.name in self.sizes:
-                self.known[given.name] = np.array(self.sizes[given.name], np.int64)
+            if given.name in self.sizes and (given.is_whole or not given.sizes):
+                self.known[given.name] = self._one_number(given)
             else:
                 with ErrorsAt(f"{self.path}: the input `{one_line(given.name)}`"):
                     self.known[given.name] = self._input(given)
@@ -164,22 +165,37 @@ class _Reader:
             raise InputError(
                 f"{self.path}: the output `{one_line(name)}` is {self.uncomputed[name]}"
             )
-        return self.weights.read(
+        found = self.weights.read(
             self.known.get(name), f"{self.path}: the output `{one_line(name)}`"
         )
+        return replace(found, assumed=tuple(self.assumed))
+
+    def _one_number(self, given: Input) -> np.ndarray:
+        """An input that is the same number everywhere, and for all samples."""
+        value, place = int(self.sizes[given.name]), self.batch.axes.get(given.name)
+        if given.sizes:
+            name = one_line(given.name)
+            self.assumed.append(f"all numbers of `{name}` are {value}, for all samples")
+        # One sample's: along the axis of the samples it is the same.
+        shape = [1 if k == place else int(n) for k, n in enumerate(given.sizes)]
+        if math.prod(shape) > MODEL_LIMITS.constant:
+            raise InputError(
+                f"{self.path}: `{one_line(given.name)}` is a constant that is too large"
+            )
+        return np.full(shape, value, np.bool_ if given.type == BOOLEAN else np.int64)
 
     def _input(self, given: Input) -> Item | Tokens:
         place = self.batch.axes.get(given.name)
         own = tuple(n for k, n in enumerate(given.sizes) if isinstance(n, int) and k != place)
         if place is None and own[:1] == (1,):
             own = own[1:]
-        if given.type == _BOOLEAN or given.type in _WHOLE:
+        if given.is_whole:
             # Without an axis of the samples the sizes are those of the file.
             shown = (
                 own if place is not None else tuple(n for n in given.sizes if isinstance(n, int))
             )
             tokens = Tokens.of(given.name, shown, place)
-            return self.weights.flags(tokens) if given.type == _BOOLEAN else tokens
+            return self.weights.flags(tokens) if given.type == BOOLEAN else tokens
         if given.type not in (_BINARY32, _BINARY64):
             what = _TYPES.get(given.type, f"type {given.type}")
             raise InputError(

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.programs.onnx import read_onnx
-from tests.doubles import labels
+from tests.doubles import labels, weights_of
 from tests.onnx_models import Net, TensorProto, onnx
 from tests.refusals import refuses
 
@@ -95,3 +95,31 @@ def test_what_whole_numbers_may_not_do():
         found = move(net, net.input("ids", 3, type=TensorProto.INT64))
         data = net.model(net("Gather", net.weight("table", 5, 3), found)).SerializeToString()
         refuses("node 0 .*whole numbers, which may only choose", read_onnx, "x.onnx", data=data)
+
+
+def padded_attention(net):
+    """Attention over tokens, with a mask of whole numbers that is made a number and added."""
+    ids, mask = (net.input(name, 3, type=TensorProto.INT64) for name in ("ids", "mask"))
+    h = net("Gather", net.weight("table", 5, 4), ids)
+    added = net("Cast", net("Unsqueeze", mask, net.tensor(np.array([1]))), to=TensorProto.DOUBLE)
+    added = net("Mul", net("Sub", net.tensor(np.array(1.0)), added), net.tensor(np.array(-1e4)))
+    scores = net("MatMul", h, net("Transpose", h, perm=[0, 2, 1]))
+    return net("MatMul", net("Softmax", net("Add", scores, added), axis=-1), h)
+
+
+def test_a_mask_of_whole_numbers_may_be_one_number():
+    """With its value in `sizes`: the labels are the reference's, and the assumption is said."""
+    net = Net(opset=17)
+    model = net.model(padded_attention(net))
+    data = model.SerializeToString()
+    refuses("`sizes` mask=1 gives all of them one value", read_onnx, "x.onnx", data=data)
+    read = read_onnx("x.onnx", data=data, sizes={"mask": 1})
+    assert read.assumed == ("all numbers of `mask` are 1, for all samples",)
+    ids = np.random.default_rng(0).integers(0, 5, (6, 3))
+    fed = {"ids": ids, "mask": np.ones((6, 3), np.int64)}
+    [expected] = onnx.reference.ReferenceEvaluator(model).run(None, fed)
+    ours = labels(read.program, weights_of(read), {"ids": np.moveaxis(np.eye(5)[ids], 0, -1)})
+    assert np.allclose(ours.T, expected.reshape(6, -1), rtol=1e-12)
+    refuses("must be a whole number", read_onnx, "x.onnx", data=data, sizes={"mask": -1})
+    every = {"mask": 1, "ids": 2}
+    refuses("depends on no sample", read_onnx, "x.onnx", data=data, sizes=every)
