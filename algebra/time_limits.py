@@ -105,6 +105,34 @@ _STOP: ContextVar[StopRequest | None] = ContextVar("stop", default=None)
 
 
 @dataclass(frozen=True)
+class Shares:
+    """The parts of its time that `certify` gives to counts: a call's seconds divided by these.
+
+    Attributes
+    ----------
+    root_count : int
+        The root count, half of the time so that the other methods have some too.
+    updated_root_count : int
+        That of a problem in which matrices learn by updates.
+    cells : int
+        Each part of single cells within the reach of updates.
+    later : int
+        A Gröbner basis of an argument on parts or on solutions at infinity.
+    last : int
+        The same where very many are searched.
+    """
+
+    root_count: int = 2
+    updated_root_count: int = 4
+    cells: int = 8
+    later: int = 8
+    last: int = 16
+
+
+SHARES = Shares()
+
+
+@dataclass(frozen=True)
 class Limits:
     """Limits of the effort for a verdict.
 
@@ -128,8 +156,8 @@ class Limits:
 
     @property
     def basis(self) -> float:
-        """Seconds for one Gröbner basis: half of all, so that other methods have time too."""
-        return self.part(2)
+        """Seconds for one Gröbner basis, as `Shares.root_count` says."""
+        return self.part(SHARES.root_count)
 
     def part(self, divisor: int) -> float:
         """Seconds of the call divided by a number; finite even if there is no limit."""

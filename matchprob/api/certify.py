@@ -14,6 +14,7 @@ from algebra.certificates.maker import file_text
 from algebra.errors import InputError, Unfinished, shown, whole_number
 from algebra.problems.allocation import Allocation
 from algebra.time_limits import (
+    SHARES,
     OutOfTime,
     limit_until,
     limited,
@@ -251,7 +252,7 @@ def certify(
         timeout=timeout,
         search=search,
         candidates=guess,
-        fallback=root_counter(timeout / 2),
+        fallback=root_counter(timeout / SHARES.root_count),
         refuted=refuted,
         definite_form=definite,
         growths=growths,

@@ -7,8 +7,8 @@ A cancelled job is killed with its process group; the next fork has the same loa
 fork server itself does not compute and has one thread, so that forking it is safe.  It ends, with
 all its jobs, when the control socket is closed; if it is killed, the system ends them.
 
-A process pool that can end its children (pebble over forkserver) was slower when it was measured: 3.5
-instead of 2.4 s to the first click.
+A process pool that can end its children (pebble over forkserver) was slower when it was measured:
+3.5 instead of 2.4 s to the first click.
 """
 
 from __future__ import annotations

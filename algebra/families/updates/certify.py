@@ -35,7 +35,6 @@ from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR, 
 from algebra.documents import Explanation, step
 from algebra.families.activations.reach import is_one_sided, stuck_output
 from algebra.families.linear.arguments.argument import solutions
-from algebra.families.linear.arguments.order import SHARES
 from algebra.families.updates.equivalent import (
     as_plain,
     cells_instead,
@@ -51,7 +50,7 @@ from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_ran
 from algebra.ranks.parametrized import by_parameters, learning_rank
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import update_root_count
-from algebra.time_limits import Limits, OutOfTime, phase, within
+from algebra.time_limits import SHARES, Limits, OutOfTime, phase, within
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
 

@@ -10,36 +10,9 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from algebra.families.linear.arguments.argument import Argument
+from algebra.time_limits import SHARES
 
 ROOT_COUNT = "root_count"
-
-
-@dataclass(frozen=True)
-class Shares:
-    """The parts of its time that `certify` gives to counts: a call's seconds divided by these.
-
-    Attributes
-    ----------
-    root_count : int
-        The root count, half of the time so that the other methods have some too.
-    updated_root_count : int
-        That of a problem in which matrices learn by updates.
-    cells : int
-        Each part of single cells within the reach of updates.
-    later : int
-        A Gröbner basis of an argument on parts or on solutions at infinity.
-    last : int
-        The same where very many are searched.
-    """
-
-    root_count: int = 2
-    updated_root_count: int = 4
-    cells: int = 8
-    later: int = 8
-    last: int = 16
-
-
-SHARES = Shares()
 
 
 @dataclass(frozen=True)

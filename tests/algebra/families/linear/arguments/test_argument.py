@@ -4,8 +4,8 @@ import pytest
 
 from algebra.certificates.family import Effort
 from algebra.families.linear.arguments.argument import Claimed, counted_note, solutions
-from algebra.families.linear.arguments.order import NAMES, ORDER, SHARES, argument
-from algebra.time_limits import Limits
+from algebra.families.linear.arguments.order import NAMES, ORDER, argument
+from algebra.time_limits import SHARES, Limits
 
 
 @pytest.mark.parametrize("name", NAMES)
