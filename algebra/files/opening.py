@@ -133,6 +133,24 @@ def read_bytes(
     return b"".join(parts)
 
 
+_MODULE = (
+    "a file of PyTorch or its tensors, which holds no operations: export the module to ONNX, or "
+    "read it in Python by from_torch(module, x)"
+)
+# What files are by their endings, and who reads them.
+_BY_ENDING = {
+    ".onnx": "an ONNX model, which inspect, certify, capacity and dimension read; for others a "
+    'problem file of kind "program" names it',
+    ".toml": "a problem file, which certify reads",
+    ".json": "a proof file or a result, which verify reads",
+    ".sqlite": "a store, which study reads",
+    ".pt": _MODULE,
+    ".pth": _MODULE,
+    ".ckpt": _MODULE,
+    ".safetensors": _MODULE,
+}
+
+
 def read_text(
     path: str | Path, most: int = FILE_LIMITS.other, *, is_named_inside: bool = False
 ) -> str:
@@ -149,6 +167,28 @@ def read_text(
     """
     text = read_bytes(path, most, is_named_inside=is_named_inside).decode("utf-8-sig")
     return text.replace("\r\n", "\n").replace("\r", "\n")
+
+
+def check_ending(path: str | Path, wanted: str, ending: str) -> None:
+    """Refuse a file of another kind by its ending, before its content is read as what it is not.
+
+    Parameters
+    ----------
+    path : str or Path
+    wanted : str
+        What is expected, in words.
+    ending : str
+        The ending of such files; other endings than those of known kinds are accepted, too.
+
+    Raises
+    ------
+    InputError
+        If the file is there; the message does not name it.
+    """
+    path = Path(path)
+    kind = _BY_ENDING.get(path.suffix.lower(), "")
+    if kind and path.suffix.lower() != ending and path.is_file():
+        raise InputError(f"{wanted} is expected, and this is {kind}")
 
 
 def check_regular(path: str | Path) -> None:

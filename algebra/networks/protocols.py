@@ -221,9 +221,8 @@ def jacobian_of(network: Network) -> HasJacobian:
     """
     if isinstance(network, HasJacobian):
         return network
-    raise not_known(
-        network,
-        "the Jacobian and the lifted equations",
-        "a linear network is needed: here they depend on the activation pattern, or are those of "
-        "the lowered network",
+    raise InputError(
+        f"a {network.title} network (kind {network.kind!r}) has a Jacobian for each activation "
+        "pattern, not one; inspect, certify, count, estimate and dimension take it, other verbs a "
+        "network that is linear or has smooth activations"
     )

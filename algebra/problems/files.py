@@ -39,7 +39,7 @@ import numpy as np
 from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import dense
-from algebra.files.opening import FILE_LIMITS, path_text, read_text, within_time
+from algebra.files.opening import FILE_LIMITS, check_ending, path_text, read_text, within_time
 from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
 from algebra.networks.kinds import network_from_dict
 from algebra.problems.cell_types import Types
@@ -353,6 +353,8 @@ def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:
     if not isinstance(path, (str, Path)):
         raise InputError(f"`path` ({shown(path)}) must be the name of a problem file")
     path = Path(path)
+    with ErrorsAt(path_text(path)):
+        check_ending(path, "a problem file (TOML)", ".toml")
     data = read_toml(path)
     with ErrorsAt(path_text(path)):
         problem = problem_from_dict(data, path.parent)

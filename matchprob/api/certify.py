@@ -429,8 +429,9 @@ def as_certificate(given: Certificate) -> Certificate:
 
 def _proof_file(path: Path) -> str:
     from algebra.certificates.reading import PROOF_LIMITS, TooLarge
-    from algebra.files.opening import TooManyBytes, read_text
+    from algebra.files.opening import TooManyBytes, check_ending, read_text
 
+    check_ending(path, "a proof file (JSON, as `certify --out` writes it)", ".json")
     try:
         return read_text(path, PROOF_LIMITS.characters)
     except TooManyBytes:
@@ -439,12 +440,12 @@ def _proof_file(path: Path) -> str:
             "the limit of a proof file"
         ) from None
     except InputError as error:
-        raise InputError(f"{path}: cannot be read: {error}") from None
+        raise InputError(f"cannot be read: {error}") from None
     except FileNotFoundError:
-        raise InputError(f"{path}: no such file") from None
+        raise InputError("no such file") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"{path}: cannot be read: {reason}") from None
+        raise InputError(f"cannot be read: {reason}") from None
 
 
 def root_counter(timeout: float) -> RootCounter:

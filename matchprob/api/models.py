@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.programs.tokens import TokenSizes
 
 if TYPE_CHECKING:
@@ -36,6 +36,7 @@ def as_read(
     InputError
         Naming what to write instead.
     """
+    from algebra.files.opening import check_ending
     from algebra.networks.base import Network
     from algebra.problems.problem import Problem
     from algebra.programs.aten import read_torch
@@ -69,6 +70,8 @@ def as_read(
             f"{model}: capacity is about the parameters of an ONNX file; for problem "
             "files `certify` says what they match, `dimension` what their networks can be"
         )
+    with ErrorsAt(str(model)):
+        check_ending(model, "an ONNX model", ".onnx")
     return read_onnx(model, sizes=sizes, constants=constants, output=output)
 
 

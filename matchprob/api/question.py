@@ -97,7 +97,9 @@ def problem_or_model(
             "parameters that learn (such as '*.bias' or norms)"
         )
     network = ProgramNetwork(str(path), m, output=output, size=sizes or {}, constants=constants)
-    names = [name.strip() for patterns in learn for name in patterns.split(",")]
+    names = [name.strip() for patterns in learn for name in patterns.split(",") if name.strip()]
+    if not names:
+        raise InputError(f"`learn` ({shown(list(learn))}) names no parameter")
     return Problem(network, dict.fromkeys(names, ALL))
 
 

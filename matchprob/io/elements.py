@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from pathlib import Path
@@ -96,7 +97,7 @@ def read_element_costs(
         elif name in kinds:
             found = list(_table(Path(given), name, kinds[name], names, "--costs"))
         else:
-            raise InputError(_unknown("--costs", name, elements, kinds))
+            raise InputError(_unknown("--costs", name, known, kinds))
         for element, text, place in found:
             with ErrorsAt(place):
                 costs[element.name] = exact_number(text, "price")
@@ -120,7 +121,7 @@ def read_marks(
             continue
         name, equals, file = entry.partition("=")
         if not equals or name not in kinds:
-            raise InputError(_unknown(option, name, elements, kinds))
+            raise InputError(_unknown(option, name, known, kinds))
         for element, text, place in _table(Path(file), name, kinds[name], names, option):
             if text not in ("0", "1"):
                 raise InputError(f"{place}: {text!r} is not 0 or 1")
@@ -132,10 +133,15 @@ def read_marks(
 def _unknown(
     option: str,
     name: str,
-    elements: Sequence[Recordable],
+    known: dict[str, int],
     kinds: dict[str, list[Recordable]],
 ) -> str:
+    # The last name of an element is the one that its file gives.
+    own = list({number: name for name, number in known.items()}.values())
+    near = difflib.get_close_matches(name, own, 3)
     return (
-        f"{option} {name!r}: give the name of an element ({elements[0].name} to "
-        f"{elements[-1].name}), or KIND=FILE, of " + ", ".join(kinds)
+        f"{option} {name!r}: give the name of an element ("
+        + (", ".join(near) + ", …" if near else f"{own[0]} to {own[-1]}")
+        + "), or KIND=FILE, of "
+        + ", ".join(kinds)
     )

@@ -180,7 +180,10 @@ class Store:
         create = create and write
         if not self.path.exists():
             if not create:
-                raise InputError(f"{self.path}: no such store; Store(…, create=True) makes one")
+                raise InputError(
+                    f"{self.path}: no such store; `estimate` with a store makes one, and in Python "
+                    "Store(…, create=True)"
+                )
             if not self.path.parent.is_dir():
                 raise InputError(f"{self.path}: no folder {self.path.parent}")
         elif self.path.is_dir():

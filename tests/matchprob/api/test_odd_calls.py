@@ -102,3 +102,24 @@ def test_capacity_of_odd_subsets():
     refuses(r"`lora` \(1.5\) must be a whole number", mp.capacity, model, lora=1.5)
     with pytest.raises(Unfinished, match=r"samples take about .* of memory, more than"):
         mp.capacity(model, ["*.bias"], m=10**9)
+
+
+@pytest.mark.parametrize("verb", [mp.identify, mp.record, mp.audit])
+def test_networks_with_activation_patterns(verb):
+    """What needs one Jacobian says so, and which verbs take a ReLU network."""
+    relu = mp.Problem(mp.ShallowReLU(q=3, n=4, d=2, m=3), {"W1": "all"})
+    refuses("has a Jacobian for each activation pattern", verb, relu)
+
+
+def test_files_of_another_kind(tmp_path):
+    """What the ending says that a file is, it is not read as anything else."""
+    model = "examples/data/block.onnx"
+    refuses("a problem file .* is expected, and this is an ONNX", mp.identify, model)
+    refuses("proof file .* is expected, and this is a problem file", mp.verify, "examples/row.toml")
+    for name in ("net.pt", "net.safetensors"):
+        (tmp_path / name).write_bytes(bytes(20))
+        refuses("export the module to ONNX", mp.capacity, tmp_path / name)
+        refuses("export the module to ONNX", mp.certify, tmp_path / name)
+    refuses("no such file", mp.certify, tmp_path / "none.onnx.toml")
+    refuses("names no parameter", mp.certify, model, learn=[""], m=3)
+    assert mp.certify(model, learn=["norms,"], m=3).learnable == 32

@@ -8,6 +8,7 @@ import matchprob as mp
 from algebra.errors import InputError
 from algebra.questions.record.elements import elements_of
 from matchprob.io.elements import elements_by_kind, read_element_costs, read_marks
+from tests.refusals import refuses
 
 NET = mp.RNN(n=3, T=2, b=1, d=2, m=2, activation="tanh")
 NAMES = mp.Problem(NET, {"W": [[1, 0, 0]] * 3}, names={"neurons": ["PV", "SST", "E"]}).names
@@ -94,3 +95,9 @@ def test_marks_are_0_or_1(file):
         read_marks([f"units={path}"], UNITS, NAMES, "--forbid")
     with pytest.raises(InputError, match="--must 'unit 9': give the name of an element"):
         read_marks(["unit 9"], UNITS, NAMES, "--must")
+
+
+def test_names_that_are_nearly_right():
+    """An element that does not exist: the nearest names that the file gives, or their range."""
+    refuses(r"\(unit SST, .*…\), or KIND=FILE", read_marks, ["unit SS"], UNITS, NAMES, "--must")
+    refuses(r"\(unit .* to unit .*\), or", read_marks, ["zzz"], UNITS, NAMES, "--must")
