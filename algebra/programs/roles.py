@@ -33,7 +33,7 @@ def of_role(found: Read, word: str) -> list[str]:
     names = list(found.parameters)
     word = {"bias": "biases", "norm": "norms"}.get(word, word)
     if word in _USES:
-        return [name for name in names if _USES[word] in found.roles[name].split()]
+        return [name for name in names if _USES[word] in found.roles.get(name, "").split()]
     if word == "all":
         return names
     if word == "last layer":

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from algebra.programs.onnx import read_onnx
+from algebra.programs.onnx.written import read_program, write_program
 from algebra.programs.roles import LEARNING, ROLES, of_role
 
 BLOCK = Path(__file__).parents[3] / "examples" / "data" / "block.onnx"
@@ -29,3 +30,10 @@ def test_every_role_is_a_word():
     assert of_role(found, "bias") == of_role(found, "biases")
     assert of_role(found, "norm") == of_role(found, "norms")
     assert all(isinstance(of_role(found, word), list) for word in ROLES)
+
+
+def test_a_stored_program_has_no_roles():
+    """A program in a certificate holds operations only: then no parameter has a use."""
+    found = read_program(write_program(read_onnx(BLOCK)))
+    assert of_role(found, "biases") == of_role(found, "last layer") == []
+    assert len(of_role(found, "all")) == 18

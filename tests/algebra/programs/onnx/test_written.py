@@ -1,14 +1,19 @@
 """Programs as text: they are read as written; other texts are refused in one line."""
 
+import base64
 import json
+import random
 
 import numpy as np
 import pytest
 
+from algebra.errors import InputError
 from algebra.families.registry import verify
-from algebra.programs.onnx import read_onnx
+from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.onnx.written import is_written, read_program, write_program
-from matchprob import Problem, ProgramNetwork
+from algebra.programs.program import Builder
+from algebra.programs.tokens import TokenSizes
+from matchprob import Problem, ProgramNetwork, certify
 from tests.doubles import labels
 from tests.onnx_models import MODELS, save
 from tests.plain_data import data_of
@@ -62,3 +67,43 @@ def test_what_is_no_program(change, words, tmp_path):
     data = {"format": "matchprob-program", "version": 1, "nodes": nodes, "output": 0,
             "buffers": [], "tokens": {}}  # fmt: skip
     refuses(words, read_program, json.dumps(data | change).encode())
+
+
+ENTRIES = (-1, 0, 1, 2, 7, 2**31, 2**62, 10**30, 1.5, None, True, "x", "", "1/0", [], {}, [[1]])
+
+
+def changed(rng, data):
+    """A program with one to three entries, wherever they stand, replaced or left out."""
+    for _ in range(rng.randrange(1, 4)):
+        inside, place = data, None
+        while isinstance(inside, dict | list) and inside and rng.random() < 0.8:
+            key = rng.choice(list(inside) if isinstance(inside, dict) else range(len(inside)))
+            place, inside = (inside, key), inside[key]
+        if place is not None:
+            holder, key = place
+            if rng.random() < 0.2:
+                del holder[key]
+            else:
+                holder[key] = rng.choice(ENTRIES)
+    return data
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_damaged_programs_are_refused_or_read(seed):
+    """A program with tokens, some of them excluded, and entries that are something else."""
+    build = Builder()
+    table = build.weight("E", (4, 3))
+    rows = build.contract("ti,ij->tj", build.sample("x", (2, 4)), table)
+    program = build.program(build.rectified(build.contract("tj->j", rows)))
+    tokens = TokenSizes({"x": 4}, {"x": frozenset({1})})
+    content = write_program(Read(program, {}, frozenset(), tokens, {}))
+    rng, messages = random.Random(seed), list[str]()
+    for _ in range(60):
+        text = json.dumps(changed(rng, json.loads(content))).encode()
+        try:
+            net = ProgramNetwork("x", 3, model=base64.b64encode(text).decode())
+            certify(Problem(net, {"E": "all"}), timeout=5)
+        except InputError as error:
+            messages.append(str(error))
+    assert 5 < len(messages) < 55
+    assert not any("\n" in text for text in messages)
