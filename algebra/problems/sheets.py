@@ -410,7 +410,10 @@ def matrix_of_matlab(path: Path, variable: str = "") -> tuple[Any, list[str]]:
         if count > MOST_CELLS:
             raise InputError(f"{name} has more than {MOST_CELLS} entries: save it as .npz")
     content.seek(0)
-    found = loadmat(content, variable_names=[chosen, *cells])
+    with warnings.catch_warnings():
+        # Either kind of sparse matrix serves; SciPy 1.12 has no option that says which.
+        warnings.filterwarnings("ignore", message=".*spmatrix", category=DeprecationWarning)
+        found = loadmat(content, variable_names=[chosen, *cells])
     named = [texts for name in cells if (texts := _texts(found[name], shape[0]))]
     return found[chosen], named[0] if len(named) == 1 and shape[0] == shape[1] else []
 

@@ -63,7 +63,7 @@ def test_every_form_of_a_mask_means_the_same(mask):
         (Decimal(1), "Decimal('1')"),
         ({}, "{}"),
         (pytest.param(10**5000, "too large", id="huge")),
-        (np.timedelta64(1), "timedelta64"),
+        (np.timedelta64(1, "s"), "timedelta64"),
     ],
 )
 def test_an_entry_that_is_not_0_or_1_is_echoed(entry, echo):

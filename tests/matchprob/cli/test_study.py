@@ -35,7 +35,7 @@ def test_estimate_with_a_store(files, answer, capsys):
     assert "trials 30" in printed
     assert "engine homotopy" in printed
     assert call("study", "export", store, "--out", files / "t.csv") == 0
-    rows = list(csv.DictReader((files / "t.csv").open()))
+    rows = list(csv.DictReader((files / "t.csv").read_text().splitlines()))
     assert [int(row["index"]) for row in rows] == list(range(30))
     assert sum(row["outcome"] == "matched" for row in rows) == second["matched"]
 

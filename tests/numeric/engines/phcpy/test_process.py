@@ -226,11 +226,15 @@ def test_track_keeps_the_order_of_starts(phcpy):
 
 
 def test_track_one_start_twice(phcpy):
-    """Of two paths that end in one point one is accepted, and the other is counted as failed."""
+    """Of two paths that end in one point at most one is accepted: the others count as failed.
+
+    PHCpack 2.4.94 gives up both of them, 2.4.86 neither.
+    """
     result = phcpy.track(GOAL, START, [*POINTS, POINTS[0]], timeout=TIMEOUT)
     assert len(result.solutions) == 3
-    assert result.failed == 1
-    assert same_points(result.roots, [[2, 1], [-1, -2]])
+    assert result.failed == 3 - len(result.roots) >= 1
+    ends = [[2, 1], [-1, -2]]
+    assert same_points(result.roots, ends) or same_points(result.roots, ends[1:])
 
 
 def test_track_is_reproducible(phcpy):
