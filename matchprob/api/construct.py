@@ -58,6 +58,7 @@ def construct(
     exact: bool = False,
     second_scales: bool = False,
     skip: Annotated[int | None, LineOption(metavar="K", least=1)] = None,
+    rank: Annotated[int | None, LineOption(metavar="R", least=1)] = None,
     radius: float = 1.0,
     timeout: common.Timeout = math.inf,
     seed: common.Seed = 0,
@@ -81,6 +82,10 @@ def construct(
     skip : int, optional
         Use depth instead of width: feed K inputs to each layer (Theorem 2).  As
         `construct_by_depth` and, with `exact`, `construct_by_depth_exactly`.
+    rank : int, optional
+        Factor a target of one layer into two of R hidden units, so that four frozen layers of
+        widths R·n_0 and R·n_1 realize it (Corollary 1).  In doubles the nearest matrix of that
+        rank is realized, and `error` contains its distance.
     radius : float, optional
         Radius of the ball of inputs.
 
@@ -110,13 +115,14 @@ def construct(
     with limited(positive_seconds(timeout, "timeout")):
         if skip is None:
             return constructions.by_width(
-                target, frozen, width, density, seed, exact, second_scales, radius
+                target, frozen, width, density, seed, exact, second_scales, radius, rank
             )
         for given, name in (
             (frozen is not None, "a frozen network"),
             (width is not None, "`width`"),
             (density != 1, "`density`"),
             (second_scales, "`second_scales`"),
+            (rank is not None, "`rank`"),
         ):
             if given:
                 raise InputError(f"`skip` ({skip}) draws its layers at random: remove {name}")

@@ -424,3 +424,43 @@ def test_activations_of_scikit_learn_perceptrons():
     refuses("softmax", mp.construct, net(activation="relu", out_activation_="softmax"))
     wrong = net(activation="relu", out_activation_="identity", predict=lambda X: 0 * X)
     refuses("its outputs differ", mp.construct, wrong)
+
+
+@pytest.mark.parametrize(
+    ("d", "q", "r", "exact"),
+    [(3, 3, 1, True), (4, 5, 2, True), (4, 5, 2, False), (6, 6, 2, False)],
+)
+def test_four_frozen_layers_realize_a_target_of_low_rank(d, q, r, exact):
+    """Widths r·q and d·r (Corollary 1); the target is evaluated as its own matrix."""
+    rng = np.random.default_rng(d)
+    W = (rng.integers(-5, 6, (d, r)) @ rng.integers(-5, 6, (r, q))).astype(float)
+    b = rng.standard_normal(d)
+    made = mp.construct([(W, b)], rank=r, exact=exact)
+    assert [block.width for block in made.blocks] == [r * q, d * r]
+    assert made.error == 0 if exact else made.error < 1e-9
+    X = rng.standard_normal((q, 200))
+    X /= np.linalg.norm(X, axis=0) * rng.uniform(1, 3, 200)
+    assert np.linalg.norm(made(X) - (W @ X + b[:, None]), axis=0).max() < 1e-9
+
+
+def test_a_smaller_rank_has_the_distance_of_the_nearest_matrix():
+    """The bound contains the next singular value, and is not much larger."""
+    W = np.random.default_rng(1).standard_normal((4, 4))
+    made = mp.construct([W], rank=3)
+    dropped = np.linalg.svd(W)[1][3]
+    assert dropped <= made.error < 1.001 * dropped
+    assert made.measured <= made.error
+
+
+@pytest.mark.parametrize(
+    ("call", "message"),
+    [
+        (lambda: mp.construct([W1], rank=1, exact=True), "rank 2"),
+        (lambda: mp.construct([W1], rank=4), "rank"),
+        (lambda: mp.construct([W1, W2], rank=1), "one layer; this one has 2"),
+        (lambda: mp.construct([W1], rank=1, skip=1), "remove `rank`"),
+    ],
+)
+def test_ranks_that_do_not_fit_are_refused(call, message):
+    """The message names the rank that fits."""
+    refuses(message, call)

@@ -1,0 +1,62 @@
+"""Verdicts of linear networks whose hidden scales learn: depth × width, and MP of the middle case.
+
+The target is one d × d matrix; L frozen matrices of hidden width w have scales between them
+(docs/normalization.md, "Several frozen layers").  The network is written as ``lffn`` with diagonal
+matrices that learn, for d samples and arbitrary labels, which is the same as an arbitrary target.
+
+    python benchmarks/bench_frozen_depth.py [trials]
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+
+import numpy as np
+
+import matchprob as mp
+
+
+def problem(d: int, w: int, frozen: int) -> mp.Problem:
+    """L = `frozen` random matrices, and a diagonal one that learns between each two of them."""
+    net = mp.LinearFeedForward(q=d, widths=(w,) * (2 * frozen - 2), d=d, m=d)
+    scales = {f"W{2 * k}": np.eye(w, dtype=int) for k in range(1, frozen)}
+    law = mp.Distribution(labels="normal")
+    return mp.Problem(net, scales, support=scales, distribution=law)
+
+
+def discriminant(frozen: np.ndarray, target: np.ndarray) -> float:
+    """The discriminant of the equation whose real zeros are realizations (d = w = 2, L = 4)."""
+    first, second, third, fourth = frozen
+    P = np.linalg.solve(fourth, target) @ np.linalg.inv(first)
+    spanned = np.array([np.outer(third[:, k], second[k]).ravel() for k in range(2)])
+    c, e = (row * P.ravel() for row in np.linalg.svd(spanned)[2][2:])
+    a0 = c[0] * e[2] - e[0] * c[2]
+    a1 = c[0] * e[3] + c[1] * e[2] - e[0] * c[3] - e[1] * c[2]
+    a2 = c[1] * e[3] - e[1] * c[3]
+    return float(a1 * a1 - 4 * a0 * a2)
+
+
+def main() -> None:
+    trials = int(sys.argv[1]) if len(sys.argv) > 1 else 20_000
+    for d, widths in ((2, (2, 3, 4)), (3, (3, 4, 5, 6, 9))):
+        for w in widths:
+            for frozen in range(2, 7):
+                before = time.process_time()
+                found = mp.certify(problem(d, w, frozen), timeout=40)
+                cpu = time.process_time() - before
+                print(
+                    f"d = {d}  w = {w}  L = {frozen}  {found.verdict:<12}  rank {found.rank} of "
+                    f"{d * d}  {cpu:.1f} s",
+                    flush=True,
+                )
+    rng = np.random.default_rng(0)
+    matched = sum(
+        discriminant(rng.standard_normal((4, 2, 2)), rng.standard_normal((2, 2))) >= 0
+        for _ in range(trials)
+    )
+    print(f"d = w = 2, L = 4: {matched} of {trials} targets are realized")
+
+
+if __name__ == "__main__":
+    main()
