@@ -72,7 +72,8 @@ def test_what_is_not_exact_says_so(tmp_path):
     related = build.contract("ij,j->i", build.constant([[1, 0], [0, 1], [1, 1]]), x)
     y = build.contract("i,i->", build.weight("w", (3,)), build.apply("tanh", related))
     found = argued(Model(build.program(build.reshaped(y, (1,)))), "0")
-    assert found.words == ("upper bounds: the arguments of exponentials were not shown independent")
+    assert not found.is_exact
+    assert "exponentials" in found.words
 
 
 def test_roots_that_depend_on_each_other_are_seen():

@@ -54,9 +54,8 @@ def test_the_group_as_sympys():
 
 def test_group_of_a_single_solution():
     """A single solution is said to be rational in the data; the order is 1."""
-    assert trivial_group("linear").statements() == [
-        "One solution: it is rational in the data, and nothing is permuted."
-    ]
+    (statement,) = trivial_group("linear").statements()
+    assert "rational in the data" in statement
     assert trivial_group("linear").to_dict()["order"] == "1"
 
 

@@ -135,9 +135,9 @@ def test_silence_needs_the_last_shifts():
     data = forged("silent", ["problem", "learnable"], {"g1": [[1], [1]], "b1": [[1], [1]]})
     data |= {"learnable": 4, "rank": 4}
     assert certify(problem_from_dict(data["problem"])).verdict == "undecided"
-    assert failure(data) == (
-        "verdict", "the last shifts do not all learn: MP > 0 does not follow"
-    )  # fmt: skip
+    place, text = failure(data)
+    assert place == "verdict"
+    assert "last shifts" in text
 
 
 def test_a_wide_student_is_not_narrow():
@@ -153,9 +153,9 @@ def test_a_wide_student_is_not_narrow():
         "student_rank": RankData.of(student).to_dict(),
         "allocation_rank": RankData.of(own).to_dict(),
     }
-    assert failure(data) == (
-        "verdict", "the frozen net's labels have dimension 6: not below the target's"
-    )  # fmt: skip
+    place, text = failure(data)
+    assert place == "verdict"
+    assert f"dimension {student.rank}" in text
 
 
 def test_the_evidence_of_another_problem():

@@ -84,9 +84,9 @@ def test_parameters_without_effect():
     x = build.add(x, build.index([0, 0, 0], build.weight("b", (1,))))
     powers = build.apply("exp", x)
     share = build.contract("i,->i", powers, build.invert(build.contract("i->", powers)))
-    assert reasons(build, share, ["b"]) == [
-        (("b",), 0, "a shift of the input of a softmax, which has no effect")
-    ]
+    [(names, size, reason)] = reasons(build, share, ["b"])
+    assert (names, size) == (("b",), 0)
+    assert "softmax" in reason
 
 
 def test_a_bottleneck_is_the_reason_of_capacity_0():

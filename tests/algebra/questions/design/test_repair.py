@@ -73,12 +73,12 @@ def test_what_was_not_counted_is_not_claimed(monkeypatch):
     cut = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     monkeypatch.undo()
     assert cut.bound < cut.moves
-    assert "was not decided: not all nearer allocations were counted" in cut.reason
+    assert "not decided" in cut.reason
     assert "not all of them" in cut.proof
     done = repair(diagonal, checked_demand(net, allowed=cells), MAXIMAL)
     assert done.moves == done.bound == 1
     assert done.reason == "its own root count is not odd"
-    assert "every other allocation that is nearer has even root counts" in done.proof
+    assert "even root counts" in done.proof
 
 
 def test_too_few_weights_get_more():

@@ -23,7 +23,7 @@ def test_audits_tell_where_a_theorem_is_wrong():
 def test_an_atlas_counts_verdicts_in_words():
     """Of six allocations four are maximal; an undecided one names a longer search."""
     found = mp.atlas(NET, 2, search=0.0)
-    assert explained(found).known[0] == "4 of 6 allocations are maximal: MP = 1."
+    assert "4 of 6 allocations are maximal" in explained(found).known[0]
     cut = replace(found, entries=found.entries[:1])
     assert "3 orbits of 4, not begun" in explained(cut).open
     vague = replace(found, entries=(replace(found.entries[0], verdict="undecided"),) * 4)
