@@ -12,7 +12,7 @@ import numpy as np
 from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
 from algebra.networks.kinds import MEANINGS
 from algebra.networks.limits import plural
-from algebra.networks.protocols import HasLimits, jacobian_of
+from algebra.networks.protocols import HasJacobian, HasLimits
 from algebra.problems.allocation import Allocation, cells_data, mask_pictures
 from algebra.problems.names import Names
 from algebra.ranks.budgets.cover import rank_bound
@@ -442,14 +442,17 @@ def _leaves(first: FormReport, over: str = "") -> str:
 
 def _wasted(found: Inspection) -> Explanation:
     """What budgets that are exceeded say: how far the rank is bounded."""
-    allocation = found.allocation
-    limit, labels = rank_bound(allocation), jacobian_of(allocation.network).label_dimension_bound
-    known = (
+    network, limit = found.allocation.network, rank_bound(found.allocation)
+    redundant = (
         "Counting shows that some of the learnable weights are redundant:",
         *(f"  {text}" for text in budget_sentences(found.violations)[:_FIRST_VIOLATIONS]),
-        f"Together they change the labels in at most {limit} independent directions; a match needs "
-        f"{labels}, if the labels' equations are independent.",
     )
+    together = f"Together they change the labels in at most {limit} independent directions"
+    if not isinstance(network, HasJacobian):
+        return _certified(*redundant, f"{together}, on each activation pattern.")
+    labels = network.label_dimension_bound
+    needed = f"a match needs {labels}, if the labels' equations are independent"
+    known = (*redundant, f"{together}; {needed}.")
     if limit >= labels:
         open_ = "whether the rest is enough: the bound is necessary, not sufficient"
         return Explanation(known, open_, "the generic rank", (_CERTIFY,))

@@ -55,3 +55,14 @@ def test_reports_are_those_of_the_family():
     found = inspect_allocation(RELU.allocation)
     assert (found.forms, found.allocation) == ((), RELU.allocation)
     assert "activation pattern" in found.skipped[0]
+
+
+def test_redundant_weights_of_each_kind_are_explained():
+    """Also where each activation pattern has a Jacobian of its own, and where MP is never 0."""
+    for network in (RELU.network, LinearRNN(n=2, T=2, b=1, d=1, m=2)):
+        every = Problem(network, dict.fromkeys(network.shapes, "all")).allocation
+        found = inspect_allocation(every)
+        first, *_, last = found.explain().known
+        assert "redundant" in first
+        assert f"at most {network.outputs} independent directions" in last
+        assert ("activation pattern" in last) == (network is RELU.network)
