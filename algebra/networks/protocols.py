@@ -221,8 +221,11 @@ def jacobian_of(network: Network) -> HasJacobian:
     """
     if isinstance(network, HasJacobian):
         return network
+    why = "has a Jacobian for each activation pattern, not one"
+    if network.lower() is not None:
+        why = "is solved as a linear network with other matrices"
     raise InputError(
-        f"a {network.title} network (kind {network.kind!r}) has a Jacobian for each activation "
-        "pattern, not one; inspect, certify, count, estimate and dimension take it, other verbs a "
-        "network that is linear or has smooth activations"
+        f"a {network.title} network (kind {network.kind!r}) {why}; inspect, certify, count, "
+        "estimate and dimension take it, other verbs a network that is linear or has smooth "
+        "activations"
     )

@@ -57,6 +57,8 @@ def test_what_can_be_recorded():
     refuses("steps .* of a multi-layer linear network", known_readings, layers, TRACES)
     refuses("hidden units of a linear estimator", known_readings, estimator, STATES)
     refuses("activation pattern", jacobian_of, RELU)
+    linear = NormNet.square(d=2, depth=1, width=4, m=3, activation="linear")
+    refuses("linear network with other matrices", jacobian_of, linear)
     assert "units" not in available_kinds(RELU)
     assert {"units", "times"} <= set(available_kinds(LinearRNN(n=2, T=2, b=1, d=1, m=2)))
 
