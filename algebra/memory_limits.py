@@ -2,8 +2,9 @@
 
 A verb sets a limit once (`limited_memory`); functions that make large tables ask for
 `memory_limit` and make them in parts, or refuse them in words.  The default is half of what is free
-when the call begins.  The limit belongs to the thread and the call, as a time limit does
-(`algebra.time_limits`).
+when the call begins.  A limit that is given is that of the whole call: when its input is read, what
+the process holds by then is subtracted (`beside_held`).  The limit belongs to the thread and the
+call, as a time limit does (`algebra.time_limits`).
 """
 
 from __future__ import annotations
@@ -13,11 +14,35 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from algebra.errors import InputError, shown
 
-_LIMIT: ContextVar[int | None] = ContextVar("memory", default=None)
+
+@dataclass(frozen=True)
+class _Limit:
+    """A limit in bytes.
+
+    Attributes
+    ----------
+    size : int
+    base : int or None
+        What the process held that does not count; None for the default limit, of what is free.
+    taken : int
+        What the process holds that counts.
+    """
+
+    size: int
+    base: int | None = None
+    taken: int = 0
+
+    @property
+    def left(self) -> int:
+        return max(self.size - self.taken, 0)
+
+
+_LIMIT: ContextVar[_Limit | None] = ContextVar("memory", default=None)
 # Limits of the container with the amount in use.
 _GROUPS = (
     ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory.current"),
@@ -61,18 +86,39 @@ def memory_size(value: str | int, name: str = "memory") -> int:
 
 
 @contextmanager
-def limited_memory(limit: int | None) -> Iterator[None]:
+def limited_memory(limit: int | None, whole: bool = False) -> Iterator[None]:
     """Limit the memory of the work inside; an outer limit stays in force.
 
     Parameters
     ----------
     limit : int or None
         Bytes; None for half of what is free now, if there is no outer limit.
+    whole : bool, optional
+        Whether the limit is that of the process, which holds libraries already.
     """
     outer = _LIMIT.get()
     if limit is None:
-        limit = free_memory() // 2 if outer is None else outer
-    token = _LIMIT.set(limit if outer is None else min(limit, outer))
+        found = _Limit(free_memory() // 2) if outer is None else outer
+    else:
+        held = held_memory()
+        found = _Limit(limit, 0, held) if whole else _Limit(limit, held)
+        if outer is not None and outer.left < found.left:
+            found = outer
+    token = _LIMIT.set(found)
+    try:
+        yield
+    finally:
+        _LIMIT.reset(token)
+
+
+@contextmanager
+def beside_held() -> Iterator[None]:
+    """Subtract from a limit that is given what the process holds now, such as a large model."""
+    limit = _LIMIT.get()
+    if limit is None or limit.base is None:
+        yield
+        return
+    token = _LIMIT.set(replace(limit, taken=max(held_memory() - limit.base, 0)))
     try:
         yield
     finally:
@@ -82,7 +128,24 @@ def limited_memory(limit: int | None) -> Iterator[None]:
 def memory_limit() -> int:
     """Bytes that the work may take: those of `limited_memory`, or half of what is free."""
     given = _LIMIT.get()
-    return free_memory() // 2 if given is None else given
+    return free_memory() // 2 if given is None else given.left
+
+
+def limit_in_words() -> str:
+    """The limit for messages, with what is taken."""
+    given = _LIMIT.get()
+    if given is None or not given.taken:
+        return in_units(memory_limit())
+    return f"{in_units(given.size)}, of which {in_units(given.taken)} are taken"
+
+
+def held_memory() -> int:
+    """Bytes that this process holds now; 0 if they are not known."""
+    try:
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[1])
+    except (OSError, ValueError, IndexError):
+        return 0
+    return pages * os.sysconf("SC_PAGE_SIZE")
 
 
 def free_memory() -> int:

@@ -7,6 +7,7 @@ ranks at such points are exact or upper bounds.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -26,7 +27,7 @@ from algebra.linalg.modular import (
     times,
 )
 from algebra.linalg.short_primes import BITS, STORED, signed
-from algebra.memory_limits import in_units, memory_limit
+from algebra.memory_limits import in_units, limit_in_words, memory_limit
 from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate, evaluation_order
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
@@ -506,13 +507,16 @@ class Columns:
         self.names = sorted(names)
         self._kept: list[tuple[slice, Sweep]] = []
         own = bytes_of_sample(model.program, frozenset(names))
-        self.step = min(m, samples_of_part(own))
-        self._keeps = own * m <= memory_limit() // _SHARE
         if own > memory_limit() // 2:
             raise Unfinished(
                 f"one sample takes about {in_units(own)} of memory, more than half of the limit "
-                f"({in_units(memory_limit())}): raise `memory`, or let fewer parameters learn"
+                f"({limit_in_words()}): raise `memory`, or let fewer parameters learn"
             )
+        left = memory_beside_weights(model)
+        self.step = min(m, samples_of_part(own))
+        self._keeps = own * m <= left // _SHARE
+        # With copies a block of the Jacobian takes an eighth of the limit.
+        self._at_once = max(1, min(_AT_ONCE, left // 256))
 
     def _sweeps(self) -> Iterator[tuple[slice, Sweep]]:
         """The parts of the samples, with a sweep each."""
@@ -548,7 +552,7 @@ class Columns:
         out = np.empty((len(cells), self.m, d), STORED if short else np.int64)
         for part, sweep in self._sweeps():
             count = part.stop - part.start
-            step = max(1, _AT_ONCE // (d * count))
+            step = max(1, self._at_once // (d * count))
             for start in range(0, len(cells), step):
                 own = cells[start : start + step]
                 J = sweep.jacobian(own).T.reshape(len(own), d, count).swapaxes(1, 2)
@@ -607,6 +611,28 @@ def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: i
         by_v = part if by_v is None else (by_v + part) % p
     assert by_v is not None
     return np.concatenate([*by_u, by_v], axis=1)
+
+
+def memory_beside_weights(model: Model) -> int:
+    """Bytes of the memory limit that the weights leave to samples and derivatives.
+
+    Residues of all weights, conversions of the largest; on activation patterns exact values, too,
+    and doubles.
+
+    Raises
+    ------
+    Unfinished
+        If they leave nothing.
+    """
+    sizes = [8 * math.prod(shape) for shape in model.program.weights.values()]
+    copies = 3 if "choose" in model.functions else 1
+    needed = copies * sum(sizes) + 2 * max(sizes, default=0)
+    if needed >= memory_limit():
+        raise Unfinished(
+            f"the weights take about {in_units(needed)} of memory, more than the limit leaves "
+            f"({limit_in_words()}): raise `memory`"
+        )
+    return memory_limit() - needed
 
 
 def samples_of_part(size: int) -> int:

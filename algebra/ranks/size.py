@@ -14,7 +14,7 @@ from collections.abc import Iterable
 
 from algebra.errors import LargeMemory, Unfinished
 from algebra.linalg.modular import LARGE
-from algebra.memory_limits import in_units, memory_limit
+from algebra.memory_limits import in_units, limit_in_words, memory_limit
 from algebra.networks.base import LABELS, Network
 from algebra.networks.protocols import jacobian_of
 from algebra.time_limits import TooSlow, check_time, time_left
@@ -65,7 +65,7 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     if needed > here:
         raise Unfinished(
             f"{what} would take about {in_units(needed)} of memory, and the limit is "
-            f"{in_units(here)} (by default half of what is free): {hint}, or raise `memory`"
+            f"{limit_in_words()} (by default half of what is free): {hint}, or raise `memory`"
         )
     if needed > _WORTH_SAYING:
         warnings.warn(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, whole_number
+from algebra.memory_limits import beside_held
 from algebra.programs.roles import LEARNING, of_role
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.models import as_read
@@ -171,8 +172,9 @@ def capacity(
             "progress": advance,
         }
         subsets = subsets or default_subsets(found)
-        whole = capacities_on(pieces(found, data, seed=seed), subsets, **settings)
-        return _with_start(found, whole, subsets, settings)
+        with beside_held():
+            whole = capacities_on(pieces(found, data, seed=seed), subsets, **settings)
+            return _with_start(found, whole, subsets, settings)
 
 
 def _with_start(

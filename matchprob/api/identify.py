@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.certificates.maker import file_text
 from algebra.errors import ErrorsAt, InputError, Unfinished, whole_number
+from algebra.memory_limits import beside_held
 from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.models import as_read
 from matchprob.api.question import as_generic, network_of
@@ -192,6 +193,7 @@ def _drawn(model: Model, seed: int) -> Iterator[Piece]:
         yield Piece("generic", replace(model, patterns=patterns, order=seed + k))
 
 
+@beside_held()
 def _by_program(
     pieces: Iterator[Piece], ambient: int | None, names: Sequence[str], name: str, parameters: int,
     seed: int,

@@ -165,7 +165,7 @@ def command_of(verb: Verb) -> Callable[..., None]:
         targets = {file: line[file.name] for file in verb.files if line[file.name] is not None}
         seconds = line.get("timeout", math.inf)
         end = moment_after(seconds)
-        with limited_memory(output.memory), _flags_in_messages(verb.parameters):
+        with limited_memory(output.memory, whole=True), _flags_in_messages(verb.parameters):
             # The verb itself refuses a limit that is none.
             with limited(seconds if seconds > 0 else math.inf):
                 _check_files(verb.parameters, line, targets.values(), output)

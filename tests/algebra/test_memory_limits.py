@@ -1,15 +1,22 @@
 """Memory limits: sizes as text, nested limits, limits of the system."""
 
+import os
 import resource
+import subprocess
+import sys
 import tracemalloc
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import (
+    beside_held,
     free_memory,
+    held_memory,
     in_units,
+    limit_in_words,
     limited_memory,
     memory_limit,
     memory_size,
@@ -112,3 +119,32 @@ def test_the_estimate_of_a_sample(name, bits):
 def test_units():
     """Sizes in sentences have three digits."""
     assert in_units(3.2e11) == "320 GB"
+
+
+def test_what_the_process_holds_is_subtracted():
+    """Of a given limit, what is read inside it; of a limit of the process, all that it holds."""
+    with limited_memory(10**12):
+        assert memory_limit() == 10**12
+        with beside_held():
+            read = np.ones(20_000_000)
+            with beside_held():
+                left = memory_limit()
+        assert 100_000_000 < 10**12 - left < 400_000_000 < 10**12
+        assert read.all()
+    with limited_memory(10**12, whole=True):
+        held = 10**12 - memory_limit()
+        assert held == pytest.approx(held_memory(), rel=0.3)
+        assert f"of which {in_units(held)} are taken" in limit_in_words()
+    with limited_memory(None), beside_held():
+        assert "taken" not in limit_in_words()
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("limit", ["400MB", "600MB"])
+def test_no_peak_exceeds_the_limit_by_more_than_a_fifth(limit):
+    """Five models of 2,433 to two million parameters: their ranks, or a refusal, in this memory."""
+    root = Path(__file__).parents[2]
+    script, env = root / "benchmarks" / "bench_models.py", {**os.environ, "PYTHONPATH": str(root)}
+    models = ("tanh", "relu", "mlp10k", "images", "mlp100k", "lora1M", "norms2M")
+    call = [sys.executable, str(script), "--memory", limit, "--only", *models]
+    assert subprocess.run(call, env=env, check=False).returncode == 0

@@ -13,14 +13,14 @@ N is a prime that occurs as a size in no graph, so that N is visible in computed
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
 
 import numpy as np
 
-from algebra.errors import InputError
+from algebra.errors import InputError, one_line
 from algebra.programs.program import Builder, Shape, Value
 
 # The size of a batch axis without a given number.
@@ -116,6 +116,54 @@ class Tokens:
         return self.where.shape
 
 
+def check_numbers(array: np.ndarray, what: str) -> None:
+    """Refuse entries that are no real numbers.
+
+    Raises
+    ------
+    InputError
+    """
+    if array.dtype.kind in "biu":
+        return
+    if array.dtype.kind != "f":
+        raise InputError(f"{what} holds entries of type {array.dtype}, which are no real numbers")
+    if not np.isfinite(array).all():
+        first = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
+        place = f" (the first at {first})" if first else ""
+        raise InputError(f"{what} holds entries that are infinite or no numbers{place}")
+
+
+class ExactNumbers(Mapping[str, tuple[np.ndarray, int]]):
+    """Arrays as integers over a denominator, converted when they are asked for.
+
+    Generic weights, which most questions are about, need no values; exact ones take up to twenty
+    times the memory of a file.
+    """
+
+    def __init__(self) -> None:
+        self._arrays: dict[str, np.ndarray] = {}
+        self._exact: dict[str, tuple[np.ndarray, int]] = {}
+
+    def add(self, name: str, array: np.ndarray) -> None:
+        """Enter an array of real numbers."""
+        check_numbers(array, f"`{one_line(name)}`")
+        self._arrays[name] = array
+
+    def __getitem__(self, name: str) -> tuple[np.ndarray, int]:
+        if name not in self._exact:
+            self._exact[name] = over_denominator(self._arrays[name], f"`{one_line(name)}`")
+        return self._exact[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._arrays
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._arrays)
+
+    def __len__(self) -> int:
+        return len(self._arrays)
+
+
 def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
     """Integers and their common denominator, exactly.
 
@@ -124,14 +172,9 @@ def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
     InputError
         If an entry is not a number.
     """
+    check_numbers(array, what)
     if array.dtype.kind in "biu":
         return array.astype(np.int64), 1
-    if array.dtype.kind != "f":
-        raise InputError(f"{what} holds entries of type {array.dtype}, which are no real numbers")
-    if not np.isfinite(array).all():
-        first = [int(k) for k in np.argwhere(~np.isfinite(array))[0]]
-        place = f" (the first at {first})" if first else ""
-        raise InputError(f"{what} holds entries that are infinite or no numbers{place}")
     mantissas, exponents = np.frexp(array.astype(np.longdouble))
     exponents = np.where(array == 0, 0, exponents)
     # Doubles have 53 bits; those at the end that are 0 go to the exponent.

@@ -11,7 +11,7 @@ from itertools import count
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line
-from algebra.programs.onnx.values import Flags, Item, Moves, Tokens, over_denominator
+from algebra.programs.onnx.values import ExactNumbers, Flags, Item, Moves, Tokens, over_denominator
 from algebra.programs.program import Program, Shape, Value
 
 
@@ -112,7 +112,7 @@ class Weights:
     """
 
     moves: Moves
-    values: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
+    values: ExactNumbers = field(default_factory=ExactNumbers)
     buffers: set[str] = field(default_factory=set)
     token_sizes: dict[str, int] = field(default_factory=dict)
     roles: dict[str, str] = field(default_factory=dict)
@@ -142,7 +142,7 @@ class Weights:
                 array = 1 / np.sqrt(shifted)
             self.buffers.add(parameter.name)
         if parameter.name not in self.values:
-            self.values[parameter.name] = over_denominator(array, f"`{one_line(parameter.name)}`")
+            self.values.add(parameter.name, array)
             self.roles[parameter.name] = role
         return Item(self.moves.build.weight(parameter.name, array.shape))
 

@@ -36,7 +36,7 @@ from algebra.linalg.modular import (
 )
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import unsigned
-from algebra.memory_limits import in_units, limited_memory, memory_limit
+from algebra.memory_limits import in_units, limit_in_words, limited_memory
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
     Columns,
@@ -45,6 +45,7 @@ from algebra.programs.generic import (
     ProgramPoint,
     argued,
     independent_rows,
+    memory_beside_weights,
     random_program_point,
 )
 from algebra.programs.jacobian import ProgramCell
@@ -71,6 +72,10 @@ from algebra.time_limits import OutOfTime, check_time, phase, unlimited
 MOST_WORK = 1_500_000_000_000
 # Bytes of an entry of the Jacobian, with copies.
 _BYTES = 24
+# The same if low-rank updates are among the columns.
+_BYTES_OF_UPDATES = 48
+# Of the blocks of an elimination (measured).
+_ELIMINATION = 100_000_000
 # Samples for each one that would do if they were exchangeable, on activation patterns: after the
 # first round, and at most.  Some units switch so seldom that ranks grow for ever longer.
 _MORE_SAMPLES = 4
@@ -288,9 +293,13 @@ def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
     return [int(v) for v in np.cumsum(counts)]
 
 
-def _most_samples(model: Model, size: int) -> int:
-    """The number of samples whose rank fits into the memory limit and `MOST_WORK`."""
-    d, limit = model.outputs, memory_limit()
+def _most_samples(model: Model, size: int, entry: int = _BYTES) -> int:
+    """The number of samples whose rank fits into the memory limit and `MOST_WORK`.
+
+    An entry of the Jacobian takes so many bytes.
+    """
+    d, limit = model.outputs, memory_beside_weights(model)
+    limit -= min(_ELIMINATION, limit // 2)
     # Inputs as residues and as doubles, with the random words that they are drawn from.
     inputs = 32 * sum(map(prod, model.program.samples.values()))
 
@@ -298,7 +307,7 @@ def _most_samples(model: Model, size: int) -> int:
         rows = d * samples
         width = min(size, rows + 32)
         work = rows * width * (min(rows, width) + (2 * size if size > 4 * rows else 0))
-        return work <= MOST_WORK and _BYTES * rows * width + inputs * samples <= limit
+        return work <= MOST_WORK and entry * rows * width + inputs * samples <= limit
 
     least, most = 2, 4
     while fits(most):
@@ -312,7 +321,8 @@ def _most_samples(model: Model, size: int) -> int:
 def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
-    most = _most_samples(model, size)
+    entry = _BYTES_OF_UPDATES if subset.low_rank else _BYTES
+    most = _most_samples(model, size, entry)
     # On a pattern samples are not exchangeable: some hundred may pass before one that adds.  Nor
     # are tokens, of which there are finitely many.
     chooses = "choose" in model.functions or model.draws_tokens
@@ -323,10 +333,10 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     first = max(size // d + 1, samples_of_all(model.program, subset)) + 1
     samples, more = m or min(first, most), _MORE_SAMPLES if chooses else 2
     entries = d * min(size, d * samples) + sum(map(prod, model.program.samples.values()))
-    if m is not None and _BYTES * samples * entries > memory_limit():
+    if m is not None and entry * samples * entries > memory_beside_weights(model):
         raise Unfinished(
-            f"{m} samples take about {in_units(_BYTES * samples * entries)} of memory, more than "
-            f"the limit ({in_units(memory_limit())}): ask for fewer, or raise `memory`"
+            f"{m} samples take about {in_units(entry * samples * entries)} of memory, more than "
+            f"the limit ({limit_in_words()}): ask for fewer, or raise `memory`"
         )
     while True:
         check_time()

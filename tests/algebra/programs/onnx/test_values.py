@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.programs.onnx.values import BATCH, Item, Moves, over_denominator
+from algebra.programs.onnx.values import BATCH, ExactNumbers, Item, Moves, over_denominator
 from algebra.programs.program import Builder
 from tests.refusals import refuses
 
@@ -52,3 +52,14 @@ def test_the_batch_axis_is_followed_through_reshapes():
     moved = moves.transposed(again, [2, 0, 1])
     assert moves.shape(moved) == (6, BATCH, 2)
     refuses("splits the batch axis", moves.reshaped, moved, (2, -1))
+
+
+def test_exact_values_are_made_when_they_are_asked_for():
+    """Names are known at once, and entries that are no numbers refused; values follow exactly."""
+    found = ExactNumbers()
+    found.add("a", np.array([0.5, -0.75]))
+    refuses("`b` holds entries that are infinite", found.add, "b", np.array([1.0, np.inf]))
+    assert (list(found), len(found), "a" in found, "b" in found) == (["a"], 1, True, False)
+    table, below = found["a"]
+    assert (table.tolist(), below) == ([2, -3], 4)
+    assert found["a"][0] is table
