@@ -29,7 +29,6 @@ from typing import Any
 import numpy as np
 from flint import fmpz, nmod_mat
 
-from algebra.linalg import elimination
 from algebra.linalg.short_primes import BITS, ShortRing, product, signed
 from algebra.time_limits import check_time, checked
 
@@ -373,6 +372,9 @@ def independent_columns(matrix: Residues, p: int, *, overwrite: bool = False) ->
 
 
 def _independent(matrix: Residues, p: int, overwrite: bool) -> list[int]:
+    # Only large matrices are eliminated by blocks.
+    from algebra.linalg import elimination
+
     if p < 1 << BITS:
         own = np.array(matrix) if matrix.dtype == np.float32 and not overwrite else matrix
         short = own if own.dtype == np.float32 else signed(own, p)
