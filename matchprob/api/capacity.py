@@ -174,7 +174,8 @@ def capacity(
         subsets = subsets or default_subsets(found)
         with beside_held():
             whole = capacities_on(pieces(found, data, seed=seed), subsets, **settings)
-            return _with_start(found, whole, subsets, settings)
+            made = _with_start(found, whole, subsets, settings)
+        return replace(made, assumed=found.assumed)
 
 
 def _with_start(

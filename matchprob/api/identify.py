@@ -178,7 +178,9 @@ def _of_model(read: Read, name: str, data: Any, seed: int) -> Dimension:
     if not names:
         raise InputError(f"{name}: it has no parameters, so its functions are one")
     size = sum(math.prod(shape) for shape in read.parameters.values())
-    return _by_program(pieces(read, data, seed=seed), None, names, name, size, seed)
+    found = _by_program(pieces(read, data, seed=seed), None, names, name, size, seed)
+    assumed = "".join(f"; {text}" for text in read.assumed)
+    return replace(found, known=found.known + assumed)
 
 
 def _drawn(model: Model, seed: int) -> Iterator[Piece]:

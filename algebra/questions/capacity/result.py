@@ -212,6 +212,8 @@ class Capacity(Result):
         Number of samples that are to be fitted.
     unfinished : tuple of str
         Subsets whose ranks were not finished within the limits of time and memory.
+    assumed : tuple of str
+        Assumptions about samples with which the model was read, each a sentence.
     """
 
     model: str
@@ -222,6 +224,7 @@ class Capacity(Result):
     seed: int
     needed: int | None = None
     unfinished: tuple[str, ...] = ()
+    assumed: tuple[str, ...] = ()
 
     @property
     def error_bound(self) -> Fraction | None:
@@ -270,6 +273,7 @@ class Capacity(Result):
             "error_bound": _double(self.error_bound),
             "needed": self.needed,
             "unfinished": self.unfinished,
+            "assumed": self.assumed,
             "cheapest": found.name if found else None,
         }
 
@@ -352,6 +356,7 @@ def _why(found: Capacity) -> Explanation:
         "those of the network can be fitted"
         + (", and with one sample more they cannot." if smooth and whole and not drawn else ".")
     ]
+    known += [f"Assumed: {text}." for text in found.assumed]
     if drawn:
         known.append(
             "Some inputs are tokens, of which there are finitely many, so no sample is generic: "

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import matchprob as mp
 from algebra.programs.onnx import read_onnx
 from tests.doubles import labels, weights_of
 from tests.onnx_models import Net, TensorProto, onnx
@@ -121,5 +122,10 @@ def test_a_mask_of_whole_numbers_may_be_one_number():
     ours = labels(read.program, weights_of(read), {"ids": np.moveaxis(np.eye(5)[ids], 0, -1)})
     assert np.allclose(ours.T, expected.reshape(6, -1), rtol=1e-12)
     refuses("must be a whole number", read_onnx, "x.onnx", data=data, sizes={"mask": -1})
+    # Results say it.
+    found = mp.capacity(read, "table", m=2)
+    assert found.to_dict()["assumed"] == read.assumed
+    assert "Assumed: all numbers of `mask` are 1" in str(found.explain())
+    assert "all numbers of `mask` are 1" in mp.dimension(read).known
     every = {"mask": 1, "ids": 2}
     refuses("depends on no sample", read_onnx, "x.onnx", data=data, sizes=every)
