@@ -7,7 +7,7 @@ Indices start at 0; if the units of a network have names, these may replace the 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -167,6 +167,11 @@ def check_kinds(what: str | Sequence[str]) -> tuple[str, ...]:
     if not kinds or len(set(kinds)) < len(kinds):
         raise InputError(f"`what` ({shown(what)}) must name kinds of elements, each once")
     return kinds
+
+
+def is_relay(element: Recordable, relays: Collection[int]) -> bool:
+    """Whether an element is the activity of a hidden unit that only passes on an input."""
+    return element.axis == "hidden units" and element.unit in relays
 
 
 def title(element: Recordable, names: Names) -> str:

@@ -61,7 +61,13 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.questions.record.blocks import SEEN, Check, groups_at, span_at
-from algebra.questions.record.elements import Recordable, check_kinds, elements_of, numbers_of
+from algebra.questions.record.elements import (
+    Recordable,
+    check_kinds,
+    elements_of,
+    is_relay,
+    numbers_of,
+)
 from algebra.questions.record.target import (
     NEW,
     RecordingTarget,
@@ -460,6 +466,7 @@ def recording_question(
         If the question contradicts itself, or the network has no such elements.
     """
     kinds = check_kinds(what)
+    relays = problem.network.relays(problem.support)
     problem = by_parameters(problem)
     elements, owners = elements_of(problem.network, kinds)
     known = numbers_of(elements, problem.names)
@@ -481,6 +488,10 @@ def recording_question(
         return known[str(name)]
 
     wanted, never = numbers(must, "must"), numbers(forbidden, "forbidden")
+    # Of a relay nothing is learned: it is no candidate, unless it is recorded anyway.
+    others = {k for k, element in enumerate(elements) if not is_relay(element, relays)}
+    if others.difference(never):
+        never += sorted(set(range(len(elements))).difference(others, wanted, never))
     for k in wanted:
         if k in never:
             raise InputError(f"{elements[k].name} both must and must not be recorded")

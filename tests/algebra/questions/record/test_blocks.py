@@ -20,6 +20,8 @@ def circuit(kind, *, n=9, T=3, b=2, m=3, share=0.25, seed=0, learnable=None):
     """A sparse circuit; a linear one, or with tanh."""
     rng = np.random.default_rng(seed)
     mask = (rng.random((n, n)) < share).astype(int)
+    # A unit that no synapse reaches would be no candidate.
+    mask[~mask.any(axis=1), 0] = 1
     sizes = {"n": n, "T": T, "b": b, "d": 1, "m": m}
     net = LinearRNN(**sizes) if kind == "linear" else RNN(**sizes, activation=kind)
     return Problem(net, learnable or {"W": mask}, {"W": mask})

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+import matchprob as mp
 from algebra.questions.record.elements import available_kinds, elements_of
 from matchprob import RNN, LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN
 
@@ -43,3 +44,19 @@ def test_kinds():
     layers = LinearFeedForward(q=1, widths=(2,), d=1, m=1)
     assert available_kinds(layers) == ("outputs", "entries", "samples", "units")
     assert "times" in available_kinds(LinearRNN(n=2, T=2, b=1, d=2, m=2))
+
+
+def test_relays_are_not_counted():
+    """Units that only pass on an input are no candidates, unless they are recorded anyway."""
+    exists = {"W": np.ones((5, 5), int), "c": np.ones((5, 1), int)}
+    for mask in exists.values():
+        mask[3:] = 0
+    net = mp.RNN(n=5, T=3, b=2, d=1, m=3, activation="tanh", biases=True)
+    problem = mp.Problem(net, {"W": exists["W"]}, exists, names={"neurons": list("abcde")})
+    found = mp.record(problem, "units")
+    assert "of 3 at cost" in found.document().title
+    assert set(found.to_dict()["recorded"]) <= {"unit 0", "unit 1", "unit 2"}
+    assert mp.verify(found.proof_file()).outcome == "holds"
+    assert "of 4 at cost" in mp.record(problem, "units", must=["unit 3"]).document().title
+    own = mp.record(problem, "units", forbidden=["unit 0"])
+    assert "of 2 at cost" in own.document().title
