@@ -159,15 +159,25 @@ class Elimination(Result):
     def __str__(self) -> str:
         if not self.consistent:
             return "1 = 0: no solution"
-        lines = [f"{e} = 0" for e in self.equations]
-        lines += [f"{name} = {value}" for name, value in self.weights.items()]
+        lines = [f"{in_short(e)} = 0" for e in self.equations]
+        lines += [f"{name} = {in_short(value)}" for name, value in self.weights.items()]
         if self.deferred:
             lines.append(
                 f"{', '.join(self.deferred)}: by linear equations, once these are known, where "
                 "their matrix is regular"
             )
-        lines += [f"{e} ≠ 0" for e in self.conditions]
+        lines += [f"{in_short(e)} ≠ 0" for e in self.conditions]
+        if any(" … (" in line for line in lines):
+            lines.append("in full: `equations`, `weights`, `conditions`; or to_dict()")
         return "\n".join(lines) or "nothing is left"
+
+
+def in_short(expression: sympy.Expr, most: int = 300) -> str:
+    """An expression, or the beginning of a long one with the number of its characters."""
+    text = str(expression)
+    if len(text) <= most:
+        return text
+    return f"{text[:most].rsplit(' ', 2)[0]} … ({len(text):,} characters)"
 
 
 def eliminated(

@@ -95,10 +95,24 @@ def print_core(out: Console, found: Elimination) -> None:
             is_whole = False
             text = f"  by linear equations, once these are known: {len(found.deferred)} unknowns"
         out.print(text, soft_wrap=True, markup=False)
+    if found.conditions:
+        is_whole &= _print_conditions(out, list(map(str, found.conditions)))
     if not is_whole:
         left = len(items) - _CORE_LINES
         more = f"… and {left} more; all" if left > 0 else "all"
         out.print(f"  {more} of it in full: --json", markup=False)
+
+
+def _print_conditions(out: Console, conditions: list[str]) -> bool:
+    """What must not be 0, in some lines; whether these are all of it."""
+    head = "  where none of these is 0: "
+    text, is_whole = head + ", ".join(conditions), True
+    if len(_folded(text, out.width)) > _CORE_LINES // 4:
+        short = [own for own in conditions if len(own) < out.width // 2]
+        left, is_whole = len(conditions) - len(short), False
+        text = head + ", ".join(short) + (f" and {left} longer" if left else "")
+    out.print(text, soft_wrap=True, markup=False)
+    return is_whole
 
 
 def _terms(expression: Any) -> str:

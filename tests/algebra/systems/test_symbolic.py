@@ -3,6 +3,7 @@
 import sympy
 
 import matchprob as mp
+from algebra.systems.symbolic import in_short
 
 
 def test_conditions_are_what_was_divided_by():
@@ -16,7 +17,16 @@ def test_conditions_are_what_was_divided_by():
             _, factors = sympy.factor_list(sympy.denom(sympy.together(value)))
             assert {sympy.expand(factor) for factor, _ in factors} <= listed
         assert [str(own) for own in found.conditions] == found.to_dict()["conditions"]
-        assert all(f"{own} ≠ 0" in str(found) for own in found.conditions)
+        assert all(f"{in_short(own)} ≠ 0" in str(found) for own in found.conditions)
+
+
+def test_long_formulas_are_printed_in_short():
+    """Equations of some thousand characters: the text has their beginnings, the attributes all."""
+    found = mp.eliminate(mp.load_problem("examples/mixed.toml"))
+    assert max(map(len, map(str, found.equations))) > 1000
+    assert max(map(len, str(found).split("\n"))) < 350
+    assert "in full: `equations`" in str(found)
+    assert "characters" not in "".join(found.to_dict()["equations"])
 
 
 def test_where_conditions_hold_the_formulas_do():

@@ -37,6 +37,7 @@ def test_a_core_takes_less_than_twenty_lines(name, monkeypatch):
         text = " ".join(line.strip() for line in lines)
         stated = {int(n) for n in re.findall(r"… \((\d+) terms, degree 2", text)}
         assert stated <= counts
+        assert ("where none of these is 0: " in text) == bool(found.conditions)
         assert ("in full: --json" in text) == bool(stated)
         if width == 80:
             assert bool(stated) == (name != "mixed")
