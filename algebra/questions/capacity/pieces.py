@@ -167,10 +167,33 @@ def _settled(found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None) -
     return rank == bound and fits == bound // found[0][0].model.outputs
 
 
+def _not_above_generic(
+    found: Sequence[tuple[Piece, SubsetCapacity]],
+) -> Sequence[tuple[Piece, SubsetCapacity]]:
+    """Upper bounds at given samples, no larger than those at generic ones.
+
+    Where no sign chooses the labels are one analytic function, and no point has a larger rank than
+    almost all have.
+    """
+    own = [one for piece, one in found if piece.at == GENERIC]
+    smooth = not any("choose" in piece.model.functions for piece, _ in found)
+    if not smooth or not own or not own[0].is_whole or any(one.of_samples for _, one in found):
+        return found
+    rank, fits = own[0].rank, own[0].capacity
+    return [
+        (piece, replace(
+            one, rank=min(one.rank, rank), capacity=min(one.capacity, fits),
+            reasons=one.reasons if one.rank <= rank else (),
+        ))
+        for piece, one in found
+    ]  # fmt: skip
+
+
 def _joined(
     found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None, m: int | None, valid: bool
 ) -> SubsetCapacity:
     """The largest rank and capacity of a subset; `valid` if ranks are no upper bounds."""
+    found = _not_above_generic(found)
     piece, best = max(found, key=lambda one: one[1].rank)
     fits = max(one.capacity for _, one in found)
     teachers = [one.teacher_capacity for _, one in found]

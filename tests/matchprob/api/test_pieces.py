@@ -157,6 +157,24 @@ def test_equal_samples_add_nothing(net):
     assert found.points[0].capacity <= 1
 
 
+def test_bounds_at_samples_are_no_larger_than_generic_ranks(tmp_path):
+    """Roots at given samples are free values: 48 labels, of which 47 are independent anywhere.
+
+    The lengths of four vectors W x + b of three numbers are 9 numbers each, with 15 of an affine
+    layer, less four scales.
+    """
+    net = Net(opset=18)
+    h = net.linear("in", net.input("x", 3), 3, 12)
+    h = net("Reshape", h, net.tensor(np.array([-1, 4, 3])))
+    h = net("ReduceL2", h, net.tensor(np.array([2])), keepdims=0)
+    path = tmp_path / "lengths.onnx"
+    path.write_bytes(net.model(net.linear("out", h, 4, 3)).SerializeToString())
+    X = np.random.default_rng(0).standard_normal((16, 3))
+    [found] = mp.capacity(path, ["all"], data=X).subsets
+    assert (found.rank, found.capacity, found.exact) == (47, 15, False)
+    assert [point.rank for point in found.points] == [47, 47]
+
+
 DATA = Path(__file__).parents[2] / "data"
 MODELS = DATA / "models"
 
