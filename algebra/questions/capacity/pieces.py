@@ -104,6 +104,8 @@ def capacities_on(
                 cut.append(k)
                 continue
             own = rows.pop(0)
+            if own.name in part.unfinished:
+                cut.append(k)
             found[k].append((piece, own))
             if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
                 # All parameters count: then no scale leaves the labels as they are.

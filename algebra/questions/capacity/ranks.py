@@ -20,6 +20,7 @@ after the first increment 0.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -66,7 +67,7 @@ from algebra.questions.capacity.result import (
     Subset,
     SubsetCapacity,
 )
-from algebra.time_limits import OutOfTime, check_time, phase, unlimited
+from algebra.time_limits import OutOfTime, phase, time_left, unlimited
 
 # Largest number of multiplications of one rank if the number of samples is not given.
 MOST_WORK = 1_500_000_000_000
@@ -86,6 +87,9 @@ _MOST_LONG = 5_000_000_000
 # Entries of all values of all samples above which ranks on an activation pattern, which are lower
 # bounds in any case, are those of one round of samples modulo a short prime.
 MOST_VALUES = 1_000_000_000
+# Number of samples from which, under a time limit, ranks of a part of them come first; the part.
+_LEAST_EARLY = 16
+_EARLY = 8
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
 # Points modulo short primes that are tried, where divisors may be 0.
@@ -130,16 +134,20 @@ def capacities(
     rows: dict[int, SubsetCapacity] = {}
     order = sorted(range(len(subsets)), key=lambda k: subsets[k].learnable(program))
     whole: list[int] = []
+    cut = set[int]()
     try:
         for done, k in enumerate(order):
             if progress is not None:
                 progress(done, len(subsets))
             with limited_memory(None), phase(f"the ranks of {subsets[k].name}"):
-                rows[k], whole = _row(model, subsets[k], teacher, whole, m, seed)
+                rows[k], whole, is_cut = _row(model, subsets[k], teacher, whole, m, seed)
+            if is_cut:
+                cut.add(k)
+                break
     except (OutOfTime, Unfinished) as error:
         if not rows or isinstance(error, NoPattern):
             raise
-    left = tuple(subsets[k].name for k in sorted(set(order) - set(rows)))
+    left = tuple(subsets[k].name for k in sorted(set(order) - set(rows) | cut))
     shapes = program.weights
     parameters = sum(int(np.prod(shapes[n])) for n in teacher)
     with unlimited():
@@ -155,11 +163,16 @@ def _row(
     whole: list[int],
     m: int | None,
     seed: int,
-) -> tuple[SubsetCapacity, list[int]]:
-    """The capacities of one subset; ranks of all parameters, for more samples than before."""
+) -> tuple[SubsetCapacity, list[int], bool]:
+    """The capacities of one subset; ranks of all parameters, for more samples than before.
+
+    Also whether the time limit ended the growth, so that they are lower bounds.
+    """
     growth = _grown(model, subset, m, seed)
     met = None
-    if not _is_all(subset, teacher):
+    if growth.is_cut:
+        met = growth.full
+    elif not _is_all(subset, teacher):
         if is_costly(model, growth.samples) or _exceeded(model, subset, teacher, growth, seed):
             # Of a costly model this is a lower bound, as all its numbers are.
             met = growth.full
@@ -174,14 +187,16 @@ def _row(
     rank = growth.ranks[-1]
     # On a pattern a unit may switch that did not switch for any sample so far.
     is_whole = growth.is_whole and ("choose" not in model.functions or rank == size)
-    reasons = reasons_of(model, subset, growth.samples, rank, growth.is_whole, seed)
+    reasons = () if growth.is_cut else reasons_of(
+        model, subset, growth.samples, rank, growth.is_whole, seed
+    )  # fmt: skip
     row = SubsetCapacity(
         subset.name, size, rank, growth.full, met, size // model.outputs, growth.samples,
         is_whole, tuple(growth.ranks), reasons, growth.error,
         of_samples=_of_samples(model, growth),
         bottleneck=bottleneck(model.program, subset.names) if not growth.full else 0,
     )  # fmt: skip
-    return row, whole
+    return row, whole, growth.is_cut
 
 
 def is_costly(model: Model, samples: int) -> bool:
@@ -286,6 +301,8 @@ class _Growth:
     full: int
     is_whole: bool
     error: Fraction | None
+    # Whether the time limit ended at more samples, so that these are lower bounds.
+    is_cut: bool = False
 
 
 def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
@@ -338,9 +355,17 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
             f"{m} samples take about {in_units(entry * samples * entries)} of memory, more than "
             f"the limit ({limit_in_words()}): ask for fewer, or raise `memory`"
         )
+    done: list[int] = []
+    if samples >= _LEAST_EARLY and not math.isinf(time_left()):
+        done, _ = _short_ranks(model, subset, samples // _EARLY, seed)
     while True:
-        check_time()
-        ranks, proved = _short_ranks(model, subset, samples, seed)
+        try:
+            ranks, proved = _short_ranks(model, subset, samples, seed)
+        except OutOfTime:
+            if not done:
+                raise
+            return _Growth(done, len(done), _full(done, d), False, None, is_cut=True)
+        done = ranks
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
         # On activation patterns, and of tokens, half of them must add nothing.
         last = 1 + (samples // 2 if chooses else 0)
@@ -365,12 +390,16 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
             )
         )
         if ends or is_whole:
-            # If samples are not exchangeable these are independent of each other.
-            full = sum(
-                1 for k, value in enumerate(ranks) if value - (ranks[k - 1] if k else 0) == d
-            )
-            return _Growth(ranks, samples, full, is_whole, error)
+            return _Growth(ranks, samples, _full(ranks, d), is_whole, error)
         samples, more = min(more * samples, most), 2
+
+
+def _full(ranks: Sequence[int], d: int) -> int:
+    """The number of samples whose d labels are independent of those before.
+
+    If samples are not exchangeable these are independent of each other.
+    """
+    return sum(1 for k, value in enumerate(ranks) if value - (ranks[k - 1] if k else 0) == d)
 
 
 def _stands(ranks: Sequence[int], size: int, last: int) -> bool:

@@ -10,7 +10,15 @@ from algebra.linalg.modular import random_residues
 from algebra.memory_limits import limited_memory
 from algebra.programs.generic import Columns, Model, _products_of_columns, random_program_point
 from algebra.programs.program import Builder
-from algebra.questions.capacity import Subset, capacities, ranks, whole_rank
+from algebra.questions.capacity import (
+    Piece,
+    Subset,
+    capacities,
+    capacities_on,
+    ranks,
+    whole_rank,
+)
+from algebra.time_limits import OutOfTime, within
 
 
 def perceptron(*widths):
@@ -74,3 +82,32 @@ def test_finished_rows_are_kept(monkeypatch):
     assert seen == [(0, 2), (1, 2)]
     with pytest.raises(Unfinished):
         capacities(model, subsets[:1])
+
+
+def test_samples_that_are_finished_in_time_are_lower_bounds(monkeypatch):
+    """If the time is over at more samples, the ranks of an eighth of them are kept, as such."""
+    model = perceptron(3, 12, 12, 2)
+    subset = Subset("all", tuple(model.program.weights))
+    own, asked = ranks._short_ranks, []
+
+    def limited(model, subset, m, *more):
+        asked.append(m)
+        if m > 20:
+            raise OutOfTime("the time limit is over")
+        return own(model, subset, m, *more)
+
+    monkeypatch.setattr(ranks, "_short_ranks", limited)
+    with within(600):
+        found = capacities(model, [subset])
+    [row] = found.subsets
+    assert len(asked) == 2
+    assert asked[0] == row.samples == asked[1] // 8
+    assert (row.rank, row.capacity) == (2 * row.samples, row.samples)
+    assert (row.is_whole, found.unfinished) == (False, ("all",))
+    with within(600):
+        joined = capacities_on([Piece("generic", model)], [subset])
+    assert [(one.rank, one.exact) for one in joined.subsets] == [(row.rank, False)]
+    assert joined.unfinished == ("all",)
+    # Without a time limit nothing is computed twice.
+    with pytest.raises(OutOfTime):
+        capacities(model, [subset])
