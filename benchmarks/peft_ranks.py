@@ -11,7 +11,6 @@ import sys
 import time
 import warnings
 
-import numpy as np
 import peft
 import torch
 import transformers
@@ -19,6 +18,7 @@ import transformers
 import matchprob as mp
 from algebra.programs.aten.reader import read_torch
 from algebra.programs.tokens import token_samples
+from tests.algebra.programs.aten.recorded import singular_values
 
 WORDS, STEPS = 5, 3
 # A singular value counts if it is larger than the first times this.
@@ -112,15 +112,7 @@ def softmax(x, dim=None, _stacklevel=3, dtype=None):
 def rank_in_torch(net, ids):
     """The rank of the labels' Jacobian by what requires a gradient."""
     learns = [p for p in net.parameters() if p.requires_grad]
-    found = net(input_ids=ids)[0]
-    rows = []
-    for label in found.flatten():
-        slopes = torch.autograd.grad(label, learns, retain_graph=True, allow_unused=True)
-        rows.append(np.concatenate([
-            np.zeros(p.numel()) if g is None else g.numpy().ravel()
-            for g, p in zip(slopes, learns, strict=True)
-        ]))  # fmt: skip
-    values = np.linalg.svd(np.array(rows), compute_uv=False)
+    values = singular_values(torch, net(input_ids=ids)[0], learns)
     kept = values > TOLERANCE * values[0]
     rest = values[~kept]
     return int(kept.sum()), values[kept][-1] / values[0], rest.max(initial=0) / values[0]

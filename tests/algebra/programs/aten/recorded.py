@@ -250,20 +250,25 @@ def _target(node):
             "schema": schema and [schema.name, arguments]}  # fmt: skip
 
 
+def singular_values(torch, labels, learns):
+    """Those of torch's Jacobian of labels by parameters."""
+    rows = []
+    for label in labels.flatten():
+        slopes = torch.autograd.grad(label, learns, retain_graph=True, allow_unused=True)
+        rows.append(np.concatenate([
+            np.zeros(p.numel()) if g is None else g.numpy().ravel()
+            for g, p in zip(slopes, learns, strict=True)
+        ]))  # fmt: skip
+    return np.linalg.svd(np.array(rows), compute_uv=False)
+
+
 def _rank(torch, net, inputs):
     """The rank of torch's Jacobian by all parameters, in doubles."""
     torch.backends.mha.set_fastpath_enabled(False)
     learns = list(net.requires_grad_().parameters())
     args, kwargs = ((), inputs) if isinstance(inputs, dict) else (inputs, {})
     found = net(*args, **kwargs)
-    rows = []
-    for label in (found if isinstance(found, torch.Tensor) else found[0]).flatten():
-        slopes = torch.autograd.grad(label, learns, retain_graph=True, allow_unused=True)
-        rows.append(np.concatenate([
-            np.zeros(p.numel()) if g is None else g.numpy().ravel()
-            for g, p in zip(slopes, learns, strict=True)
-        ]))  # fmt: skip
-    values = np.linalg.svd(np.array(rows), compute_uv=False)
+    values = singular_values(torch, found if isinstance(found, torch.Tensor) else found[0], learns)
     return int((values > 1e-10 * values[0]).sum()), found
 
 
