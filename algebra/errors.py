@@ -218,7 +218,8 @@ def whole_number(value: Any, name: str, least: int, most: int | None = None) -> 
         If it is not an integer or out of range.
     """
     try:
-        if isinstance(value, bool):
+        # Older versions of NumPy take their own bool as an index.
+        if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
             raise TypeError
         number = operator.index(value)
     except TypeError:

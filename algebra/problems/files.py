@@ -471,7 +471,8 @@ def _with_files(value: Mapping[str, Any], name: str, folder: Path | None) -> dic
 def _plain(value: Any) -> Any:
     """An integral number as an int; anything else is returned unchanged and refused later."""
     try:
-        return int(value) if value == int(value) else value
+        # The rows of an array with three axes are arrays, not numbers.
+        return int(value) if np.ndim(value) == 0 and value == int(value) else value
     except (TypeError, ValueError, OverflowError):
         return value
 

@@ -10,6 +10,7 @@ from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
 from algebra.ranks.minors import rational_point
 from matchprob import Problem, ProgramNetwork
+from numeric.instances import to_double
 from tests.onnx_models import save
 from tests.refusals import refuses
 
@@ -20,8 +21,8 @@ def test_the_piece_is_that_of_the_point(tmp_path):
     piece = on_pattern(Problem(net, {"*": "all"}), 3).network
     assert piece.has_pattern
     weights, X = rational_point(net, 3, {})
-    first, bias = (np.array(weights[f"l1.{part}"], dtype=float) for part in ("weight", "bias"))
-    sums = first.T @ np.array(X, dtype=float) + bias
+    first, bias = (to_double(weights[f"l1.{part}"]) for part in ("weight", "bias"))
+    sums = first.T @ to_double(X) + bias
     signs = piece.__dict__["_signs"]
     assert any(np.array_equal(s.reshape(-1, 5), sums > 0) for s in signs.values() if s.size == 20)
     other = on_pattern(Problem(net, {"*": "all"}), 4).network.__dict__["_signs"]
