@@ -7,7 +7,8 @@ if it meets a bound for all patterns:
 
 * the number of parameters that learn, minus the scales that only change these
   (`algebra.programs.scales`), minus k² for each update W + U Vᵀ of rank k (U G and V G⁻ᵀ give the
-  same update for each invertible G);
+  same update for each invertible G).
+
 A capacity is exact if it is the largest for which the labels are not more than that bound.  If the
 number of samples is given, ranks may be limited by it: then they are lower bounds.
 Probabilities of unlucky points are about one pattern.

@@ -132,7 +132,7 @@ def test_at_the_weights_of_the_file(silent, rows, learn, rank):
 def test_questions_that_are_not_asked_at_the_weights_of_a_file(silent):
     """Updates, and verbs that need generic ranks, are refused in one line."""
     net = ProgramNetwork(silent([0]), 2, weights="file")
-    refuses("updates", certify, Problem(net, {"l2.weight": {"lora": 1}}))
+    refuses("masks of cells", certify, Problem(net, {"l2.weight": {"lora": 1}}))
     refuses("weights of its file", identify, Problem(net, {"l2.weight": "all"}))
 
 
