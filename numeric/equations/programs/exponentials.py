@@ -65,9 +65,7 @@ class WideArithmetic:
 
     def __getattr__(self, name: str) -> Any:
         def with_plain(*values: Any) -> Any:
-            # A value that is given twice stays one object: the base may compare them by identity.
-            plain = {id(value): _plain(value) for value in values}
-            return found(*(plain[id(value)] for value in values))
+            return found(*map(_plain, values))
 
         found = getattr(self._base, name)
         return with_plain if callable(found) else found

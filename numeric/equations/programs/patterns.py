@@ -64,9 +64,9 @@ class _Recorder(EntryArithmetic):
 
     forms_patches = True
 
-    def __init__(self, program: Program, maxima: Collection[int] = ()) -> None:
+    def __init__(self, program: Program, maxima: Mapping[int, bool] | None = None) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
-        self._maxima = maxima
+        self._maxima = maxima or {}
         self.pattern: dict[int, np.ndarray] = {}
         super().__init__(number=truediv, signs=self._recorded)
 
@@ -87,7 +87,7 @@ class _Recorder(EntryArithmetic):
         number = self._numbers[id(node)]
         if number not in self._maxima:
             return super().choose(node, sign, positive, other)
-        second = 0 if other is positive else other
+        second = 0 if self._maxima[number] else other
         self._check(node, positive)
         self._check(node, other)
         self.pattern[number] = positive > second
@@ -152,26 +152,27 @@ def pattern_at(
 
 
 @lru_cache(maxsize=4)
-def _with_maxima(program: Program) -> tuple[Program, frozenset[int]]:
-    """A program without what only the choices of a larger value need; these choices.
+def _with_maxima(program: Program) -> tuple[Program, Mapping[int, bool]]:
+    """A program without what only the choices of a larger value need; whether each is one with 0.
 
     They are a or b by the sign of a − b, positive in doubles if and only if a > b, and a or 0 by
     the sign of a.  These have a alone as inputs.
     """
-    nodes, maxima = list(program.nodes), set[int]()
+    nodes, maxima = list(program.nodes), dict[int, bool]()
     for number, node in enumerate(nodes):
         if node.op != "choose":
             continue
         sign, first, second = node.inputs
         terms = nodes[sign].inputs if nodes[sign].op == "add" else ()
-        if sign == first and _is_multiple(nodes[second], 0, first):
+        with_zero = sign == first and _is_multiple(nodes[second], 0, first)
+        if with_zero:
             nodes[number] = replace(node, inputs=(first,) * 3)
         elif len(terms) == 2 and terms[0] == first and _is_multiple(nodes[terms[1]], -1, second):
             nodes[number] = replace(node, inputs=(first, first, second))
         else:
             continue
-        maxima.add(number)
-    return replace(program, nodes=tuple(nodes)), frozenset(maxima)
+        maxima[number] = with_zero
+    return replace(program, nodes=tuple(nodes)), maxima
 
 
 def _is_multiple(node: Node, factor: int, of: int) -> bool:
