@@ -218,8 +218,8 @@ def whole_number(value: Any, name: str, least: int, most: int | None = None) -> 
         If it is not an integer or out of range.
     """
     try:
-        # Older versions of NumPy take their own bool as an index.
-        if isinstance(value, bool) or type(value).__name__ in ("bool", "bool_"):
+        # Python's, and NumPy's, which older versions of it take as an index.
+        if type(value).__name__ in ("bool", "bool_"):
             raise TypeError
         number = operator.index(value)
     except TypeError:

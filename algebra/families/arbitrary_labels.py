@@ -27,6 +27,7 @@ from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.records import Record
+from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.networks.limits import plural
@@ -89,7 +90,7 @@ def _explained(text: str, few: bool) -> Explanation:
         (f"{text}: their number excludes nothing.",),
         "whether MP > 0, and whether MP = 1: no theorem is known for arbitrary labels of this kind",
         "trials, one by one",
-        (step("estimate", "the match probability, with bounds", trials=1000),),
+        (step("estimate", "the match probability, with bounds", trials=SUGGESTED.most),),
     )
 
 

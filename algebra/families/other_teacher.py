@@ -51,6 +51,7 @@ from algebra.certificates.claim import Claim, read_problem, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.records import Record
+from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.problems.problem import Problem
@@ -152,7 +153,7 @@ def certify_other_teacher(
 
 
 def _explained(verdict: str, rule: str) -> Explanation:
-    trials = step("estimate", "the match probability, with bounds", trials=1000)
+    trials = step("estimate", "the match probability, with bounds", trials=SUGGESTED.most)
     said = {MINIMAL: "MP = 0", MAXIMAL: "MP = 1", INTERMEDIATE: "0 < MP < 1"}
     if verdict == UNDECIDED:
         return Explanation(

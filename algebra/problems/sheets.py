@@ -410,10 +410,7 @@ def matrix_of_matlab(path: Path, variable: str = "") -> tuple[Any, list[str]]:
         if count > MOST_CELLS:
             raise InputError(f"{name} has more than {MOST_CELLS} entries: save it as .npz")
     content.seek(0)
-    with warnings.catch_warnings():
-        # Either kind of sparse matrix serves; SciPy 1.12 has no option that says which.
-        warnings.filterwarnings("ignore", message=".*spmatrix", category=DeprecationWarning)
-        found = loadmat(content, variable_names=[chosen, *cells])
+    found = loadmat(content, variable_names=[chosen, *cells], spmatrix=False)
     named = [texts for name in cells if (texts := _texts(found[name], shape[0]))]
     return found[chosen], named[0] if len(named) == 1 and shape[0] == shape[1] else []
 

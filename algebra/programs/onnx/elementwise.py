@@ -8,6 +8,7 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.programs.onnx.batches import BOOLEAN
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Flags, Item, Signs, Tokens, fraction
 from algebra.programs.onnx.weights import Parameter
@@ -19,8 +20,7 @@ _CUBIC = Fraction(44715, 10**6)
 
 # The types that are not rounded: binary32, binary64.
 _REAL = (1, 11)
-# A type of the standard for 0 and 1, and those of whole numbers with 32 and 64 bits.
-_BOOLEAN = 9
+# Types of whole numbers with 32 and 64 bits.
 _WHOLE = (6, 7, 12, 13)
 _PAIR, _PLACED = "A B", "broadcast axis"
 
@@ -433,7 +433,7 @@ def _cast(call: Call) -> object:
     kind = call.option("to", 1)
     if isinstance(found, Flags):
         # 0 and 1 are numbers of every type; only as Booleans do they choose.
-        return found if kind == _BOOLEAN else Item(found.value, found.batch)
+        return found if kind == BOOLEAN else Item(found.value, found.batch)
     if isinstance(found, Tokens) and kind not in _WHOLE:
         raise InputError(
             f"it makes real numbers of the input `{found.name}` of whole numbers, which may only "

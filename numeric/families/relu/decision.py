@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.certificates.trial_costs import SUGGESTED
 from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
 from algebra.families.relu.decision import decision_data
@@ -106,7 +107,7 @@ class ReluDecision(Result):
             "decide", "the evidence, checked by code that is independent of the search",
             {"out": "decision.json"}, then=step("verify", subject="decision.json"),
         )  # fmt: skip
-        estimate = step("estimate", "how often instances have a match", trials=1000)
+        estimate = step("estimate", "how often instances have a match", trials=SUGGESTED.most)
         if self.verdict == MATCH:
             known = (
                 "A match exists: rational weights that reproduce every label exactly, checked by "
