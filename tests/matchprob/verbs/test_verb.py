@@ -53,7 +53,7 @@ def test_help_of_a_verb_is_made_from_its_docstring(share, printed):
     text = " ".join(printed("share", "--help").split())
     for words in (
         "Say which share of each neuron's weights learns.",
-        "problem Problem file (TOML). [required]",
+        "Problem file (TOML). [required]",
         "The matrix that is looked at. [default: W]",
         "What a neuron is. [default: row]",
         "Seed of all random numbers. [default: 0; x>=0]",
