@@ -770,10 +770,12 @@ class View {
     };
     const small = (/** @type {string} */ name, /** @type {string} */ words, /** @type {() => void} */ act) =>
       h("button", { type: "button", class: "mp-small", "data-do": name, onclick: act }, words);
+    const style = getComputedStyle(this.pinCard);
+    const colour = (/** @type {string} */ name) => style.getPropertyValue(name).trim();
     const isNew = drawOnce(this.pinCard, JSON.stringify([digest, state, this.packed]), () => fill(this.pinCard,
-      h("div", { class: "mp-ab", "data-side": "A" }, h("h3", {}, "A"), miniature(state, shapes), a,
+      h("div", { class: "mp-ab", "data-side": "A" }, h("h3", {}, "A"), miniature(state, shapes, colour), a,
         h("div", { class: "mp-buttons" }, small("swap", "Swap", () => this.swap()), small("unpin", "Unpin", unpin))),
-      h("div", { class: "mp-ab", "data-side": "B" }, h("h3", {}, "B"), miniature(packState(this.state), this.state.shapes), b,
+      h("div", { class: "mp-ab", "data-side": "B" }, h("h3", {}, "B"), miniature(packState(this.state), this.state.shapes, colour), b,
         h("div", { class: "mp-buttons" }, small("compare", "Compare with 1,000 trials", compare)))));
     // Otherwise only the results of a study have changed: the buttons, and their focus, stay.
     if (!isNew) this.pinCard.querySelectorAll(".mp-summary").forEach((old, side) => old.replaceWith(side ? b : a));
@@ -809,8 +811,10 @@ function sameShapes(one, other) {
  * An allocation in small: the matrices that learn.
  * @param {any} data
  * @param {any} shapes
+ * @param {(name: string) => string} colour of a property of the style sheet
  */
-function miniature(data, shapes) {
+function miniature(data, shapes, colour) {
+  const [on, off] = [colour("--mp-on"), colour("--mp-cell")];
   const names = Object.keys(shapes ?? {}).filter((name) => data.learnable?.[name]);
   return h("div", { class: "mp-minis", "aria-hidden": "true" }, names.map((name) => {
     const [rows, columns] = shapes[name];
@@ -819,7 +823,7 @@ function miniature(data, shapes) {
     const canvas = h("canvas", { class: "mp-mini", width: columns * unit, height: rows * unit });
     const pen = canvas.getContext("2d");
     bits.forEach((bit, k) => {
-      pen.fillStyle = bit ? "#0072b2" : "#9994";
+      pen.fillStyle = bit ? on : off;
       pen.fillRect((k % columns) * unit, Math.floor(k / columns) * unit, unit - (unit > 3 ? 1 : 0), unit - (unit > 3 ? 1 : 0));
     });
     return canvas;
