@@ -5,8 +5,12 @@ value does not depend on it.  Reverse mode: the *adjoint* of a value, (runs, k, 
 the derivative by its entries of k combinations of the labels; no operation mixes two samples.
 
 Of a matrix that occurs in a product with other values (``W x``) the two factors are kept, the
-adjoint of the product and x, and only the derivatives by learnable entries are computed from them
-(`algebra.programs.jacobian` does the same for one point in any ring).
+adjoint of the product and x, and only the derivatives by learnable entries are computed from them.
+
+`algebra.programs.jacobian` does the same for one point in any ring, and the derivatives of the
+operators are taken from it (`input_adjoint`).  Its sweep is not used for descent: it has no axis of
+runs, each run has learnable entries of its own here, and a step of descent asks for sums over
+samples, which are products of matrices.
 """
 
 from __future__ import annotations
