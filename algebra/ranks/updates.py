@@ -140,8 +140,8 @@ def _moved_by_cells(
     moves = cells_moved(update, W)
     count, (rows, columns) = update.size(W.shape), W.shape
     found = np.zeros((L.shape[1], R.shape[2], count), np.int64)
-    if not len(moves.rows):
-        return found.reshape(-1, count)
+    if not len(moves.rows) or not found.size:
+        return found.reshape(L.shape[1] * R.shape[2], count)
     by_row, row_of = np.unique(moves.numbers * rows + moves.rows, return_inverse=True)
     by_column, column_of = np.unique(moves.numbers * columns + moves.columns, return_inverse=True)
     wide = L.shape[1] * (R.shape[2] if L.ndim == 4 else 1)

@@ -60,12 +60,13 @@ def identify(
     problem = as_generic(question, "identify")
     seed = whole_number(seed, "seed", 0)
     with limited(positive_seconds(timeout, "timeout")):
-        found = identify_problem(problem, seed=seed, timeout=timeout)
+        aim = None
         if target:
             from algebra.questions.record.recording import states_of_target
 
-            found = replace(found, aim=states_of_target(problem, target, seed))
-        return found
+            # Before the complex alternatives, which may take all the time.
+            aim = states_of_target(problem, target, seed)
+        return replace(identify_problem(problem, seed=seed, timeout=timeout), aim=aim)
 
 
 @verb(

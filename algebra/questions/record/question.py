@@ -512,8 +512,8 @@ def recording_question(
         for k in wanted:
             if elements[k].name in aim.given:
                 raise InputError(
-                    f"`target` ({elements[k].name}) is recorded in any case (`must`); name an "
-                    "activity that is not"
+                    f"`target` ({elements[k].name}) is recorded in any case; name an activity that "
+                    "is not"
                 )
         network.need_ranks("a target", problem.support)
         if network is not problem.network:

@@ -1,78 +1,23 @@
-"""Targets of recordings, compared with all sets of elements on small networks."""
+"""Targets of recordings: rows, names, proofs, refusals; `test_subsets` has all small cases."""
 
 import random
 from itertools import combinations
 
 import numpy as np
-import pytest
 
 from algebra.linalg.modular import matmul, modular_rank, random_residues
 from algebra.networks.ffn import FeedForward
-from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.questions.record.blocks import direction_of
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
-from algebra.ranks.jacobian import all_cells
 from matchprob import identify
+from tests.algebra.questions.record.subsets import cases
 from tests.refusals import refuses
-from tests.samples import many
 
 SQUARE = {"polynomial": [0, 1, 1]}
-
-
-def networks(n):
-    """Networks of several kinds with n units."""
-    return [
-        LinearRNN(n=n, T=2, b=1, d=1, m=2),
-        RNN(n=n, T=2, b=1, d=2, m=1, activation="tanh", biases=True),
-        RNN(n=n, T=3, b=1, d=1, m=1, activation="tanh", read="all"),
-        RNN(n=n, T=2, b=1, d=1, m=2, activation=SQUARE),
-        FeedForward(q=2, widths=(n,), d=2, m=2, activation="tanh"),
-    ]
-
-
-def questions_of(network, rng):
-    """A random kind of recording, and a target, as options."""
-    recurrent = network.kind != "ffn"
-    units = network.kind in ("rnn", "ffn") or network.kind == "lrnn"
-    targets = ["outputs", "samples=new", "units", f"unit {rng.integers(2)}"]
-    if network.kind == "ffn":
-        targets[-1] = "units"
-    if recurrent:
-        targets += [f"times={network.T - 1}", "times=0"]
-    target = targets[rng.integers(len(targets))]
-    whats = ["units", "units", "outputs", "entries"] if units else ["outputs"]
-    what = whats[rng.integers(len(whats))]
-    if target == "times=0" or (
-        target.startswith("times") and getattr(network, "read", "") != "all"
-    ):
-        what = "units"
-    if target == "outputs" and what != "units":
-        what = "units"
-    return what, target
-
-
-def sample(n, count):
-    """Random sparse problems with a question."""
-    rng = np.random.default_rng(n)
-    for network in networks(n):
-        cells = all_cells(network)
-        for _ in range(count):
-            size = int(rng.integers(1, min(len(cells), 9) + 1))
-            masks = {name: np.zeros(shape, int) for name, shape in network.shapes.items()}
-            for k in rng.permutation(len(cells))[:size]:
-                name, i, j = cells[k]
-                masks[name][i, j] = 1
-            W = next(name for name in ("W", "W1") if name in network.shapes)
-            support = {W: (rng.random(network.shapes[W]) < 0.6) | masks[W].astype(bool)}
-            learnable = {name: mask for name, mask in masks.items() if mask.any()}
-            yield (
-                Problem(network, learnable, {W: support[W].astype(int)}),
-                *questions_of(network, rng),
-            )
 
 
 def free_by_ranks(question, chosen, point):
@@ -106,17 +51,6 @@ def check(problem, what, target, **options):
     chosen = {k for k, e in enumerate(question.elements) if e in set(found.recorded)}
     assert free_by_ranks(question, chosen, point)[0] == least
     return found
-
-
-@pytest.mark.parametrize("n", [2, 3, 4, 5, 6])
-def test_a_recording_for_a_target_is_the_cheapest_of_all_sets(n):
-    """At n ≤ 6 the cost is the least over all subsets, with and without costs."""
-    for number, (problem, what, target) in enumerate(sample(n, many(20))):
-        names = [e.name for e in recording_question(problem, what, target=target).elements]
-        if len(names) > 8:
-            continue
-        costs = {name: 1 + (number + k) % 3 for k, name in enumerate(names)} if number % 2 else {}
-        check(problem, what, target, costs=costs)
 
 
 def test_rows_of_a_target_are_derivatives():
@@ -175,6 +109,23 @@ def test_new_samples_are_determined_with_all_weights():
     assert identify(few, target="samples=new").target[0].free == 1
 
 
+def test_steps_of_a_target_have_no_rows_where_gains_learn():
+    """With gains, steps whose numbers belong to the target are left out, and the others decide."""
+    network = RNN(n=3, T=3, b=2, d=1, m=2, activation="tanh", read="all")
+    problem = Problem(network, {"W": {"gain": "rows"}}, {"W": [[1, 1, 0], [0, 1, 1], [1, 0, 1]]})
+    for what in ("times", "entries"):
+        found = check(problem, what, "times=2")
+        assert found.target[0].is_determined
+
+
+def test_identify_says_what_is_free_in_a_target_although_alternatives_take_all_the_time():
+    """The target comes first: a root count that takes all the time does not hide it."""
+    network = RNN(n=5, T=3, b=2, d=2, m=3, activation=SQUARE, leak="1/2", biases=True, read="all")
+    W = [[0, 0, 0, 1, 0], [0, 0, 0, 1, 1], [0, 0, 0, 0, 0], [1, 0, 1, 0, 0], [0, 0, 0, 1, 1]]
+    found = identify(Problem(network, {"W": W}), target="units", timeout=0.8)
+    assert all(state.is_determined for state in found.target)
+
+
 def test_entries_at_the_steps_of_a_target_are_not_recorded():
     """Single entries of earlier steps are chosen for a target of the last one, with a proof."""
     network = RNN(n=3, T=3, b=1, d=1, m=2, activation="tanh", read="all")
@@ -185,12 +136,10 @@ def test_entries_at_the_steps_of_a_target_are_not_recorded():
 
 
 def proofs():
-    """Proof files with cuts, and one without."""
-    out = []
-    for problem, what, target in sample(4, 6):
-        found = record(problem, what, target=target)
-        out.append(found.proof_file())
-    return out
+    """Proof files with cuts, and others."""
+    for case in cases(12, seed=4):
+        if case.what != "entries":
+            yield record(case.problem(), case.what, target=case.words).proof_file()
 
 
 def test_proofs_hold_and_forged_ones_do_not():

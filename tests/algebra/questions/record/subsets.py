@@ -1,0 +1,412 @@
+"""Targets by brute force over all subsets, with derivatives in 600 bits at a random point.
+
+A `Case` is plain data.  The project's problem is made from it, and so is `answer`, which uses
+nothing of the project: the network as the documentation defines it, dual numbers as arrays of balls
+(python-flint's `arb`), ranks by elimination.  An entry that is neither certainly different from 0
+nor below 2^-300 makes a rank uncertain, and is an error.
+"""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass, field, replace
+from fractions import Fraction
+from itertools import combinations
+
+import numpy as np
+from flint import arb, ctx
+
+import matchprob as mp
+
+BITS, TINY = 600, arb(2) ** -300
+RECURRENT = ("lrnn", "lrnn-sequence", "rnn")
+
+
+@dataclass
+class Case:
+    """A network, what learns in it, what may be recorded, and a target."""
+
+    kind: str
+    sizes: dict
+    learns: dict
+    what: str
+    target: str
+    support: dict = field(default_factory=dict)
+    activation: object = "linear"
+    leak: str = "1"
+    biases: bool = False
+    read: str = "last"
+    costs: dict = field(default_factory=dict)
+
+    @property
+    def words(self):
+        """The target as a list of names."""
+        return self.target.split("; ")
+
+    def problem(self):
+        """The project's problem."""
+        made = {
+            "lrnn": mp.LinearRNN, "lrnn-sequence": mp.SequenceRNN, "lffn": mp.LinearFeedForward,
+        }  # fmt: skip
+        if self.kind in made:
+            return mp.Problem(made[self.kind](**self.sizes), self.learns, self.support)
+        options = {"activation": self.activation, "biases": self.biases}
+        if self.kind == "ffn":
+            net = mp.FeedForward(**self.sizes, **options)
+        else:
+            net = mp.RNN(**self.sizes, **options, leak=self.leak, read=self.read)
+        return mp.Problem(net, self.learns, self.support)
+
+
+# -- dual numbers ------------------------------------------------------------------------------
+
+
+@dataclass
+class Dual:
+    """A matrix of balls, and its derivatives by each parameter."""
+
+    value: np.ndarray
+    slopes: list
+
+    def __matmul__(self, other):
+        pairs = zip(self.slopes, other.slopes, strict=True)
+        return Dual(
+            self.value @ other.value, [a @ other.value + self.value @ b for a, b in pairs]
+        )  # fmt: skip
+
+    def __add__(self, other):
+        pairs = zip(self.slopes, other.slopes, strict=True)
+        return Dual(self.value + other.value, [a + b for a, b in pairs])
+
+    def times(self, factor):
+        return Dual(self.value * factor, [a * factor for a in self.slopes])
+
+    def after(self, function):
+        value, slope = np.vectorize(function, otypes=[object, object])(self.value)
+        return Dual(value, [slope * a for a in self.slopes])
+
+
+def polynomial(coefficients):
+    def function(x):
+        powers = [x**k for k in range(len(coefficients))]
+        value = sum((c * power for c, power in zip(coefficients, powers, strict=True)), arb(0))
+        slope = sum((k * coefficients[k] * powers[k - 1] for k in range(1, len(powers))), arb(0))
+        return value, slope
+
+    return function
+
+
+FUNCTIONS = {
+    "tanh": lambda x: (x.tanh(), 1 - x.tanh() ** 2),
+    "sigmoid": lambda x: (1 / (1 + (-x).exp()), (-x).exp() / (1 + (-x).exp()) ** 2),
+    "softplus": lambda x: ((1 + x.exp()).log(), 1 / (1 + (-x).exp())),
+    "linear": lambda x: (x, arb(1)),
+}
+
+
+def numbers(case, seed):
+    """The derivatives of all numbers: by (states or outputs, layer, step, unit, sample)."""
+    rng = random.Random(seed)
+    sizes = case.sizes
+
+    def drawn(rows, columns, mask=None):
+        out = np.empty((rows, columns), object)
+        for at in np.ndindex(rows, columns):
+            number = arb(rng.randint(-(2**60), 2**60)) / 2**60
+            out[at] = number if mask is None or mask[at[0]][at[1]] else arb(0)
+        return out
+
+    if case.kind in RECURRENT:
+        n, b, d = (sizes[key] for key in "nbd")
+        shapes = {"W": (n, n), "B": (n, b), "D": (d, n)}
+        columns = {"c": n, "e": d}
+        rows = sizes["T"] * b
+    else:
+        widths = [sizes["q"], *sizes["widths"], sizes["d"]]
+        shapes = {f"W{k}": (widths[k], widths[k - 1]) for k in range(1, len(widths))}
+        columns = {f"c{k}": widths[k] for k in range(1, len(widths) - 1)} | {"e": widths[-1]}
+        rows = widths[0]
+    if case.biases:
+        shapes |= {name: (size, 1) for name, size in columns.items()}
+    values = {name: drawn(*shape, case.support.get(name)) for name, shape in shapes.items()}
+    X = drawn(rows, sizes["m"] + (case.target == "samples=new"))
+
+    moves = []
+    for name, learns in case.learns.items():
+        w = values[name]
+        masks = [np.zeros(w.shape, bool) for _ in range(w.size)]
+        for mask, at in zip(masks, np.ndindex(*w.shape), strict=True):
+            mask[at] = True
+        if isinstance(learns, dict):
+            by_rows = learns["gain"] == "rows"
+            lines = range(w.shape[0 if by_rows else 1])
+            index = np.indices(w.shape)[0 if by_rows else 1]
+            moves += [(name, np.where(index == k, w, arb(0))) for k in lines]
+            continue
+        moves += [
+            (name, np.where(mask, arb(1), arb(0))) for mask in masks if (mask & (learns == 1)).any()
+        ]
+
+    def dual(name):
+        w = values[name]
+        return Dual(w, [move if own == name else w * 0 for own, move in moves])
+
+    weights = {name: dual(name) for name in values}
+
+    def fixed(value):
+        return Dual(value, [value * 0] * len(moves))
+
+    def biased(name, z):
+        if name not in weights:
+            return z
+        return z + weights[name] @ fixed(np.full((1, X.shape[1]), arb(1)))
+
+    phi = (
+        FUNCTIONS[case.activation]
+        if isinstance(case.activation, str)
+        else polynomial(case.activation["polynomial"])
+    )
+    found = {}
+
+    def note(what, layer, step, z):
+        for i, c in np.ndindex(*z.value.shape):
+            found[what, layer, step, i, c] = [a[i, c] for a in z.slopes]
+
+    if case.kind in ("ffn", "lffn"):
+        z = fixed(X)
+        for k in range(1, len(sizes["widths"]) + 1):
+            z = biased(f"c{k}", weights[f"W{k}"] @ z).after(phi)
+            note("states", k, None, z)
+        note("outputs", 0, None, biased("e", weights[f"W{len(sizes['widths']) + 1}"] @ z))
+        return found
+    h = fixed(np.full((sizes["n"], X.shape[1]), arb(0)))
+    leak = Fraction(case.leak)
+    alpha = arb(leak.numerator) / leak.denominator
+    for t in range(sizes["T"]):
+        x = weights["B"] @ fixed(X[t * b : (t + 1) * b])
+        if case.kind == "rnn":
+            now = biased("c", weights["W"] @ (h + x)).after(phi)
+            h = h.times(1 - alpha) + now.times(alpha)
+            seen = h
+        else:
+            h = weights["W"] @ h + x
+            seen = weights["W"] @ h
+        note("states", 0, t, h)
+        note("outputs", 0, t, biased("e", weights["D"] @ seen))
+    if case.kind != "rnn":
+        note("states", 0, sizes["T"], seen)
+    return found
+
+
+# -- elements ----------------------------------------------------------------------------------
+
+
+def elements(case, kind):
+    """The elements of a kind, each with its numbers, as `numbers` calls them; without new samples.
+
+    Outputs are labels: of the last step, unless all are read.
+    """
+    sizes = case.sizes
+    samples, found = range(sizes["m"]), {}
+
+    def add(name, *key):
+        found.setdefault(name, set()).add(key)
+
+    if kind == "units" and case.kind in RECURRENT:
+        steps = range(sizes["T"] + (case.kind != "rnn"))
+        for t, i, c in np.ndindex(len(steps), sizes["n"], sizes["m"]):
+            add(f"unit {i}", "states", 0, t, i, c)
+        return found
+    if kind == "units":
+        for k, width in enumerate(sizes["widths"], 1):
+            for i, c in np.ndindex(width, sizes["m"]):
+                add(f"layer {k} unit {i}", "states", k, None, i, c)
+        return found
+    steps = [None]
+    if case.kind in RECURRENT:
+        every = case.read == "all" or case.kind == "lrnn-sequence" or kind == "times"
+        steps = list(range(sizes["T"])) if every else [sizes["T"] - 1]
+    for t in steps:
+        for i in range(sizes["d"]):
+            for c in samples:
+                step = f" step {t}" if len(steps) > 1 else ""
+                name = {
+                    "outputs": f"output {i}", "entries": f"entry {i},{c}{step}",
+                    "samples": f"sample {c}", "times": f"step {t}",
+                }[kind]  # fmt: skip
+                add(name, "outputs", 0, t, i, c)
+    return found
+
+
+def question(case):
+    """The elements that may be recorded, without numbers of the target; and those of the target."""
+    recorded = elements(case, case.what)
+    word = case.target
+    if word in ("units", "outputs"):
+        return recorded, elements(case, word)
+    if word == "samples=new":
+        new = {
+            name: {(*key[:-1], case.sizes["m"]) for key in keys}
+            for name, keys in elements(case, "outputs").items()
+        }
+        return recorded, new
+    if word.startswith("times="):
+        first, _, last = word.removeprefix("times=").partition(":")
+        steps = range(int(first), int(last or int(first) + 1))
+        every = elements(case, "units" if case.what == "units" else "times")
+        target = {
+            f"step {t}": {key for keys in every.values() for key in keys if key[2] == t}
+            for t in steps
+        }
+    else:
+        own = elements(case, "outputs") | elements(case, "units")
+        target = {word: own[word] for word in case.words}
+    aimed = set().union(*target.values())
+    return {name: keys - aimed for name, keys in recorded.items()}, target
+
+
+# -- ranks -------------------------------------------------------------------------------------
+
+
+def echelon(rows):
+    """A basis of the span of rows, by elimination with the largest pivot."""
+    rows, basis = [list(row) for row in rows], []
+    while rows:
+        _, k, j = max(
+            (float(abs(x).mid()), k, j) for k, row in enumerate(rows) for j, x in enumerate(row)
+        )
+        if not rows[k][j].abs_lower() > 0:
+            assert all(x.abs_upper() < TINY for row in rows for x in row), "an uncertain rank"
+            break
+        pivot = rows.pop(k)
+        basis.append(pivot)
+        rows = [
+            [x - row[j] / pivot[j] * y for x, y in zip(row, pivot, strict=True)] for row in rows
+        ]
+        for row in rows:
+            row[j] = arb(0)
+    return basis
+
+
+def answer(case, seed=1):
+    """The least cost, the free directions of each activity then, and what the labels leave free.
+
+    Returns
+    -------
+    cost : int
+    free : dict of str to int
+        Of each activity of the target, with everything recorded.
+    by_labels : dict or None
+        The same with the labels recorded; None if they are part of the target.
+    """
+    ctx.prec, before = BITS, ctx.prec
+    try:
+        rows = numbers(case, seed)
+        recorded, target = question(case)
+        spans = {
+            name: echelon([rows[key] for key in sorted(keys, key=str)])
+            for name, keys in recorded.items()
+        }
+        aims = {
+            name: echelon([rows[key] for key in sorted(keys, key=str)])
+            for name, keys in target.items()
+        }
+
+        def free(known, aim):
+            base = echelon(known)
+            return len(echelon([*base, *aim])) - len(base)
+
+        whole = echelon([row for span in spans.values() for row in span])
+        every = [row for aim in aims.values() for row in aim]
+        least = free(whole, every)
+        useful = [name for name, span in spans.items() if span]
+        costs = []
+        for size in range(len(useful) + 1):
+            for chosen in combinations(useful, size):
+                cost = sum(case.costs.get(name, 1) for name in chosen)
+                if costs and cost >= min(costs):
+                    continue
+                if free([row for name in chosen for row in spans[name]], every) == least:
+                    costs.append(cost)
+        labels, aimed = question(replace(case, what="outputs"))
+        by_labels = None
+        if any(labels.values()) and not case.target.startswith("output"):
+            known = [rows[key] for keys in labels.values() for key in sorted(keys, key=str)]
+            by_labels = {
+                name: free(known, [rows[key] for key in sorted(keys, key=str)])
+                for name, keys in aimed.items()
+            }
+        return min(costs), {name: free(whole, aim) for name, aim in aims.items()}, by_labels
+    finally:
+        ctx.prec = before
+
+
+# -- cases -------------------------------------------------------------------------------------
+
+ACTIVATIONS = ("tanh", "sigmoid", "softplus", {"polynomial": [0, 1, 1]}, {"polynomial": [1, 0, 2]})
+
+
+def cases(count, seed=0):
+    """Random cases with at most six hidden units and nine learnable parameters."""
+    rng = np.random.default_rng(seed)
+    made = 0
+    while made < count:
+        kind = ("lrnn", "lrnn-sequence", "rnn", "rnn", "rnn", "rnn", "ffn", "lffn")[made % 8]
+        case = _case(kind, 2 + made % 5, rng)
+        if len(question(case)[0]) > 8 or not any(question(case)[0].values()):
+            continue
+        made += 1
+        yield case
+
+
+def _case(kind, n, rng):
+    pick = lambda *values: values[rng.integers(len(values))]  # noqa: E731
+    d, m, T = int(rng.integers(1, 3)), int(rng.integers(1, 4)), int(rng.integers(1, 4))
+    recurrent = kind in RECURRENT
+    if recurrent:
+        sizes = {"n": n, "T": T, "b": int(rng.integers(1, 3)), "d": d, "m": m}
+        shapes = {"W": (n, n), "B": (n, sizes["b"]), "D": (d, n)}
+    else:
+        widths = (n,) if n > 3 or rng.random() < 0.5 else (n, 2)
+        sizes = {"q": int(rng.integers(1, 4)), "widths": widths, "d": d, "m": m}
+        lines = [sizes["q"], *widths, d]
+        shapes = {f"W{k}": (lines[k], lines[k - 1]) for k in range(1, len(lines))}
+    activated = kind in ("rnn", "ffn")
+    biases = bool(activated and rng.random() < 0.5)
+    if biases:
+        shapes |= {"c": (n, 1)} if recurrent else {"c1": (n, 1)}
+    size, cells = (
+        int(rng.integers(1, 10)),
+        [(s, *at) for s in shapes for at in np.ndindex(shapes[s])],
+    )
+    learns = {name: np.zeros(shape, int) for name, shape in shapes.items()}
+    for k in rng.permutation(len(cells))[:size]:
+        name, i, j = cells[k]
+        learns[name][i, j] = 1
+    main = "W" if recurrent else "W1"
+    support = (rng.random(shapes[main]) < 0.6) | (learns[main] == 1)
+    learns = {name: mask for name, mask in learns.items() if mask.any()}
+    if rng.random() < 0.2:
+        learns = {main: {"gain": pick("rows", "columns")}}
+        support |= np.eye(*shapes[main], dtype=bool)
+    what = pick("units", "units", "units", "outputs", "entries", "samples", "times")
+    if what == "times" and not recurrent:
+        what = "units"
+    named = rng.permutation(n)[: rng.integers(1, 3)]
+    layer = "" if recurrent else "layer 1 "
+    targets = ["samples=new", "units", "; ".join(f"{layer}unit {k}" for k in named)]
+    if what == "units":
+        targets += ["outputs", f"output {rng.integers(d)}"]
+    case = Case(
+        kind, sizes, learns, what, "", {main: support.astype(int)},
+        pick(*ACTIVATIONS) if activated else "linear",
+        pick("1", "1/2", "2/3") if kind == "rnn" else "1", biases,
+        pick("last", "all") if kind == "rnn" else "last",
+    )  # fmt: skip
+    if recurrent:
+        first = int(rng.integers(T))
+        targets += [f"times={first}", f"times={first}:{T}"]
+    case.target = pick(*targets)
+    if rng.random() < 0.4:
+        case.costs = {name: int(rng.integers(1, 4)) for name in elements(case, what)}
+    return case
