@@ -690,6 +690,28 @@ def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
     return size
 
 
+def work_of_sample(program: Program, names: frozenset[str], with_signs: bool) -> int:
+    """About the multiplications of a sweep for each sample, and of its pattern in doubles."""
+    nodes = program.nodes
+    needed = program.needed([program.output])
+    moving = moving_nodes(program, needed, names)
+    labels, total = nodes[program.output].size, 0
+    for number in needed:
+        node = nodes[number]
+        if not node.batched:
+            continue
+        own = node.size
+        if node.op == "contract":
+            groups = node.letters.partition("->")[0].split(",")
+            shapes = [nodes[k].shape for k in node.inputs]
+            sizes = {c: n for g, s in zip(groups, shapes, strict=True)
+                     for c, n in zip(g, s, strict=True)}  # fmt: skip
+            own = math.prod(sizes.values())
+        after = sum(1 for k in node.inputs if k in moving and nodes[k].batched)
+        total += own * (1 + with_signs + labels * after)
+    return total + 1
+
+
 def independent_rows(J: Residues, p: int) -> list[int]:
     """The rows that are independent of the earlier ones."""
     return independent_columns(np.ascontiguousarray(J.T), p, overwrite=True) if J.size else []

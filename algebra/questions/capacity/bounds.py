@@ -112,11 +112,14 @@ class LastLayer:
         "" if there is none.
     row : ndarray of int64
         Numbers of the entries of the weight in the first label.
+    features : int
+        The node of what the weight multiplies.
     """
 
     weight: str
     bias: str
     row: np.ndarray
+    features: int
 
 
 def affine_last_layer(program: Program) -> LastLayer | None:
@@ -164,7 +167,8 @@ def affine_last_layer(program: Program) -> LastLayer | None:
         return None
     # The entries of the first label: those at the first place of all axes but the summed ones.
     entry = tuple(slice(None) if c in summed else 0 for c in letters)
-    return LastLayer(weight, bias, of_weight.reshape(shape)[entry].ravel())
+    return LastLayer(weight, bias, of_weight.reshape(shape)[entry].ravel(),
+                     node.inputs[1 - position])  # fmt: skip
 
 
 def _block(program: Program, number: int) -> tuple[str, np.ndarray]:

@@ -48,6 +48,7 @@ from algebra.programs.generic import (
     independent_rows,
     memory_beside_weights,
     random_program_point,
+    work_of_sample,
 )
 from algebra.programs.jacobian import ProgramCell
 from algebra.programs.program import Program, matrix_shape
@@ -310,11 +311,15 @@ def _growth(rows: Sequence[int], m: int, d: int) -> list[int]:
     return [int(v) for v in np.cumsum(counts)]
 
 
-def _most_samples(model: Model, size: int, entry: int = _BYTES) -> int:
-    """The number of samples whose rank fits into the memory limit and `MOST_WORK`.
+def _most_samples(model: Model, subset: Subset, entry: int = _BYTES) -> int:
+    """The number of samples whose values and rank fit into the memory limit and `MOST_WORK`.
 
     An entry of the Jacobian takes so many bytes.
     """
+    size = subset.learnable(model.program)
+    sweep = work_of_sample(
+        model.program, frozenset(subset.names), with_signs="choose" in model.functions
+    )
     d, limit = model.outputs, memory_beside_weights(model)
     limit -= min(_ELIMINATION, limit // 2)
     # Inputs as residues and as doubles, with the random words that they are drawn from.
@@ -324,6 +329,7 @@ def _most_samples(model: Model, size: int, entry: int = _BYTES) -> int:
         rows = d * samples
         width = min(size, rows + 32)
         work = rows * width * (min(rows, width) + (2 * size if size > 4 * rows else 0))
+        work = max(work, sweep * samples)
         return work <= MOST_WORK and entry * rows * width + inputs * samples <= limit
 
     least, most = 2, 4
@@ -339,7 +345,7 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
     entry = _BYTES_OF_UPDATES if subset.low_rank else _BYTES
-    most = _most_samples(model, size, entry)
+    most = _most_samples(model, subset, entry)
     # On a pattern samples are not exchangeable: some hundred may pass before one that adds.  Nor
     # are tokens, of which there are finitely many.
     chooses = "choose" in model.functions or model.draws_tokens
@@ -425,6 +431,8 @@ def _short_ranks(
     gauge of low-rank updates.
     """
     d, size = model.outputs, subset.learnable(model.program) - _gauge(model, subset)
+    if is_costly(model, m) and _has_regular_features(model, subset, m):
+        return [min(d * (k + 1), size) for k in range(m)], True
     for attempt in range(_SHORT_POINTS):
         try:
             point = random_program_point(
@@ -460,13 +468,8 @@ def _ranks_at(
 ) -> list[int]:
     """Ranks at a point; of a part of the columns if `some` and there are many more than rows."""
     columns, rng = Columns(model, point, m, subset.names), random.Random(stream)
-    layer = affine_last_layer(model.program)
-    if (
-        layer is not None
-        and layer.weight in subset.weights
-        and not model.support
-        and (set(subset.names) <= {layer.weight, layer.bias})
-    ):
+    layer = _own_last_layer(model, subset)
+    if layer is not None:
         return _last_layer_ranks(model, columns, layer, layer.bias in subset.weights)
     rows = model.outputs * m
     if some and not subset.low_rank and subset.learnable(model.program) > 2 * rows + 64:
@@ -474,6 +477,26 @@ def _ranks_at(
     else:
         J = _subset_columns(columns, subset, rng)
     return _growth(independent_rows(J, point.p), m, model.outputs)
+
+
+def _own_last_layer(model: Model, subset: Subset) -> LastLayer | None:
+    """The affine last layer, if its weight learns, perhaps its bias, and nothing else."""
+    layer = affine_last_layer(model.program)
+    if layer is None or layer.weight not in subset.weights or model.support:
+        return None
+    return layer if set(subset.names) <= {layer.weight, layer.bias} else None
+
+
+def _has_regular_features(model: Model, subset: Subset, m: int) -> bool:
+    """Whether all parameters of a last layer surely count, by values in doubles.
+
+    A matrix that is regular at a real point is regular near it, on whatever activation patterns.
+    """
+    layer = _own_last_layer(model, subset)
+    shown = getattr(model.patterns, "has_regular", None)
+    if layer is None or shown is None:
+        return False
+    return bool(shown(m, layer.features, layer.bias in subset.weights))
 
 
 def _last_layer_ranks(

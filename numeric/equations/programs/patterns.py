@@ -30,18 +30,28 @@ from typing import Any
 import numpy as np
 
 from algebra.programs.arrays import EntryArithmetic
+from algebra.programs.evaluate import evaluate
 from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample, samples_of_part
-from algebra.programs.patches import Patched
+from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program
 from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
+from numeric.equations.programs.enclosed import (
+    EnclosedArithmetic,
+    NotEnclosed,
+    enclosed,
+    surely_regular,
+)
 from numeric.equations.programs.exponentials import along, evaluate_wide
 
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
 # deviation of a sum's mean after the adjustment, in units of that of the sum.
 _SAMPLES = 256
+_FEW = 8
 _TRIES = 8
 _SPREAD = 0.3
+# One of so many entries of a kernel is kept where few suffice.
+_TAPS = 4
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": lambda a: _special().erf(a),
     "exp": np.exp,
@@ -95,6 +105,25 @@ class _Recorder(EntryArithmetic):
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
         return doubles(table, denominator)[..., None]
+
+    def sum_of_products(self, factors: list[tuple[str, Any]], result: str) -> np.ndarray:
+        """Without the entries of kernels that are 0 for all channels."""
+        kernels = [(g, v) for g, v in factors if not isinstance(v, Patched)]
+        patched = [(g, v) for g, v in factors if isinstance(v, Patched)]
+        if len(kernels) == len(patched) == 1 and kernels[0][1].shape[-1] == 1:
+            [(group, kernel)], [(letters, images)] = kernels, patched
+            count, places = len(images.places.windows), images.places
+            if group[-1] == letters[-2] and group[-1] not in result:
+                parts = kernel.reshape(*kernel.shape[:-2], -1, count)
+                used = parts.any(axis=tuple(range(parts.ndim - 1)))
+                if not used.all() and used.any():
+                    shape = (*places.shape[:-2], places.shape[-2] // count * used.sum())
+                    few = replace(
+                        places, windows=places.windows[used], shape=(*shape, places.shape[-1])
+                    )
+                    own = parts[..., used].reshape(*kernel.shape[:-2], shape[-1], 1)
+                    factors = [(group, own), (letters, replace(images, places=few))]
+        return super().sum_of_products(factors, result)
 
     def root(self, node: Node, a: np.ndarray) -> np.ndarray:
         return np.sqrt(a)
@@ -262,7 +291,34 @@ def drawn_patterns(
                 made.append(_standardized(program, tokens, support or {}, positive, rng))
         return made[0]
 
-    return _PatternsAt(program, lambda m: _samples(program, m, tokens, seed), weights, redraws=True)
+    def few() -> dict[str, np.ndarray]:
+        rng = _generator(seed, 0, "few")
+        masks = _some_taps(program, support or {}, rng)
+        return _standardized(program, tokens, masks, positive, rng)
+
+    return _PatternsAt(
+        program, lambda m: _samples(program, m, tokens, seed), weights, redraws=True, few=few
+    )
+
+
+def _some_taps(
+    program: Program, support: Mapping[str, np.ndarray], rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Masks of few entries of the kernels of convolutions, the same in all channels."""
+    found = dict(support)
+    for node in program.nodes:
+        if node.op != "contract" or len(node.inputs) != 2:
+            continue
+        places = program.nodes[node.inputs[1]].places
+        name = _weight_of(program, node.inputs[0])
+        if not isinstance(places, Patches) or not name or name in found:
+            continue
+        count = len(places.windows)
+        taps = rng.permutation(count) < max(1, count // _TAPS)
+        mask = np.zeros(program.nodes[node.inputs[0]].size, np.int8)
+        mask[_places_in_weight(program, node.inputs[0])] = np.resize(taps, mask.size)
+        found[name] = mask.reshape(program.weights[name])
+    return found
 
 
 class _PatternsAt:
@@ -277,6 +333,8 @@ class _PatternsAt:
         The weights; others if those of the last call had no pattern.
     redraws : bool, optional
         Whether there are others.
+    few : callable, optional
+        Weights many of which are 0, by default those of a pattern.
     """
 
     def __init__(
@@ -285,8 +343,10 @@ class _PatternsAt:
         samples: Callable[[int], Mapping[str, np.ndarray]],
         weights: Callable[[bool], Mapping[str, np.ndarray]],
         redraws: bool = False,
+        few: Callable[[], Mapping[str, np.ndarray]] | None = None,
     ) -> None:
         self._program, self._samples, self._weights = program, samples, weights
+        self._few = few or (lambda: weights(False))
         self._redraws, self._last = redraws, (0, dict[str, np.ndarray]())
 
     def __call__(self, m: int) -> dict[int, np.ndarray]:
@@ -312,6 +372,38 @@ class _PatternsAt:
                 if not self._redraws or part.start:
                     raise
                 again = True
+
+    def has_regular(self, m: int, number: int, with_one: bool) -> bool:
+        """Whether the entries of a value at the first of m samples are surely a regular matrix.
+
+        So many samples as there are entries; `with_one` with a column of ones.  False if that is
+        not shown.
+        """
+        count = self._program.nodes[number].size + with_one
+        if count > m:
+            return False
+        samples, weights = self._samples(m), self._few()
+        rows, error, step = [], 0.0, samples_at_once(self._program)
+        short, maxima = _with_maxima(self._program)
+        base = _Recorder(short, maxima)
+        arithmetic = EnclosedArithmetic(
+            base, {id(short.nodes[k]): own for k, own in maxima.items()}
+        )
+        fixed = {name: enclosed(value[..., None]) for name, value in weights.items()}
+        with suppress(NotEnclosed), np.errstate(all="ignore"):
+            for start in range(0, count, step):
+                check_time()
+                part = slice(start, min(start + step, count))
+                few = {name: enclosed(value[..., part]) for name, value in samples.items()}
+                found = evaluate(short, arithmetic, fixed | few, [number])[number]
+                wide = (*found.value.shape[:-1], part.stop - part.start)
+                rows.append(np.broadcast_to(found.value, wide).reshape(-1, wide[-1]).T)
+                error = max(error, found.error)
+            matrix = np.concatenate(rows)
+            if with_one:
+                matrix = np.concatenate([matrix, np.ones((count, 1))], axis=1)
+            return surely_regular(matrix, error)
+        return False
 
 
 def _generator(seed: int, number: int, what: str) -> np.random.Generator:
@@ -482,9 +574,8 @@ class _Adjusted:
         if not terms:
             return
         [value] = self._values(number)
-        spread = value.std(axis=1)
         for term in {term.name: term for term in products}.values():
-            self._divide(term, spread)
+            self._divide(term, value)
         if products:
             [value] = self._values(number)
         mean, spread = value.mean(axis=1), value.std(axis=1)
@@ -533,11 +624,22 @@ class _Adjusted:
         weight.ravel()[places] = matrix.ravel()
         self._put(term.name, weight)
 
-    def _divide(self, term: _Term, spread: np.ndarray) -> None:
-        """Divide the rows of a matrix by the deviations of the entries to which they lead."""
+    def _divide(self, term: _Term, value: np.ndarray) -> None:
+        """Divide the rows of a matrix by the deviations of the entries to which they lead.
+
+        With few samples by those over samples and entries together.
+        """
         own, _, result, matrix, places = self._matrix(term)
         outer = [letter for letter in result if letter in own]
-        size = np.sqrt(_averaged(self._of_product(term, spread**2), result, outer))
+
+        def averaged(entries: np.ndarray) -> np.ndarray:
+            return _averaged(self._of_product(term, entries), result, outer)
+
+        if value.shape[1] < _FEW:
+            square = averaged((value**2).mean(axis=1)) - averaged(value.mean(axis=1)) ** 2
+        else:
+            square = averaged(value.var(axis=1))
+        size = np.sqrt(np.maximum(square, 0))
         size = np.where(size > 0, size, 1)
         self._replaced(term, matrix / along(size, outer, own), places)
 

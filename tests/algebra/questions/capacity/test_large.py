@@ -8,7 +8,13 @@ import pytest
 from algebra.errors import Unfinished
 from algebra.linalg.modular import random_residues
 from algebra.memory_limits import limited_memory
-from algebra.programs.generic import Columns, Model, _products_of_columns, random_program_point
+from algebra.programs.generic import (
+    Columns,
+    Model,
+    _products_of_columns,
+    random_program_point,
+    work_of_sample,
+)
 from algebra.programs.program import Builder
 from algebra.questions.capacity import (
     Piece,
@@ -59,8 +65,20 @@ def test_inputs_of_all_samples_count_as_memory():
     x, w = build.sample("X", (100_000,)), build.weight("w", (100_000,))
     model = Model(build.program(build.contract("i,i->", w, x)))
     with limited_memory(10**9):
-        most = ranks._most_samples(model, 100_000)
+        most = ranks._most_samples(model, Subset("w", ("w",)))
     assert 100 <= most <= 10**9 // (8 * 100_000)
+
+
+def test_values_of_all_samples_count_as_work(monkeypatch):
+    """A map of 20 × 20 numbers, multiplied 400 times a sample in a pass forward, as often back."""
+    build = Builder()
+    value = build.contract("ij,j->i", build.weight("W", (20, 20)), build.sample("x", (20,)))
+    value = build.power(value, 2)
+    model = Model(build.program(build.contract("ij,j->i", build.weight("V", (20, 20)), value)))
+    monkeypatch.setattr(ranks, "MOST_WORK", 1_000_000)
+    sweep = work_of_sample(model.program, frozenset(["W"]), with_signs=False)
+    assert 21 * 400 < sweep < 24 * 400
+    assert ranks._most_samples(model, Subset("W", ("W",))) <= 1_000_000 // sweep
 
 
 def test_finished_rows_are_kept(monkeypatch):
