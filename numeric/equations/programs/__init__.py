@@ -1,6 +1,7 @@
 """Programs in floating point.
 
 descent        Gradient descent, Adam and Levenberg–Marquardt for a batch of students
+enclosed       Values with bounds of their errors; matrices that are surely regular
 exponentials   Exponentials beyond the range of doubles
 losses         Mean squared errors of a batch, their gradients and Jacobians
 patterns       Activation patterns at drawn points
