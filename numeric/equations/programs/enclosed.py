@@ -1,6 +1,6 @@
 r"""Values of a program in doubles with bounds of their errors; matrices that are surely regular.
 
-A value is an array with two numbers (`Enclosed`): no entry of the exact value differs from that of
+A value is an array with two numbers (`Bounded`): no entry of the exact value differs from that of
 the array by more than `error`, and no entry of either is larger than `size`.  Bounds are those of
 sums in any order of addition (Higham, *Accuracy and Stability of Numerical Algorithms*, 2002,
 section 3.1): a sum of n products differs from the exact one by at most n u / (1 − n u) times the
@@ -33,11 +33,11 @@ _MORE = 1 + 2.0**-30
 _TINY = 2.0**-1000
 
 
-class NotEnclosed(Unfinished):
+class NotBounded(Unfinished):
     """A value for which no bound of the error is known."""
 
 
-class Enclosed(NamedTuple):
+class Bounded(NamedTuple):
     """An array, a bound of its error, and one of its entries and of the exact ones."""
 
     value: Any
@@ -45,18 +45,18 @@ class Enclosed(NamedTuple):
     size: float
 
 
-def enclosed(value: np.ndarray, error: float = 0.0) -> Enclosed:
+def enclosed(value: np.ndarray, error: float = 0.0) -> Bounded:
     """An array with a given error."""
     size = max(float(value.max(initial=0)), -float(value.min(initial=0)))
     return _bounded(value, error, size)
 
 
-def _bounded(value: Any, error: float, size: float) -> Enclosed:
+def _bounded(value: Any, error: float, size: float) -> Bounded:
     error = error * _MORE + _TINY
-    return Enclosed(value, error, size * _MORE + error)
+    return Bounded(value, error, size * _MORE + error)
 
 
-class EnclosedArithmetic:
+class BoundedArithmetic:
     """Sums, products, quotients, roots, maxima and other choices by signs that are known.
 
     Parameters
@@ -72,27 +72,27 @@ class EnclosedArithmetic:
     def __init__(self, base: EntryArithmetic, maxima: Mapping[int, bool]) -> None:
         self._base, self._maxima = base, maxima
 
-    def constant(self, table: np.ndarray, denominator: int) -> Enclosed:
+    def constant(self, table: np.ndarray, denominator: int) -> Bounded:
         value = self._base.constant(table, denominator)
         found = enclosed(value)
         return _bounded(value, UNIT * found.size, found.size)
 
-    def add(self, node: Node, *terms: Enclosed) -> Enclosed:
+    def add(self, node: Node, *terms: Bounded) -> Bounded:
         size = sum(term.size for term in terms)
         error = sum(term.error for term in terms) + len(terms) * UNIT * size
         return _bounded(self._base.add(node, *(term.value for term in terms)), error, size)
 
-    def multiply(self, node: Node, a: Enclosed, b: Enclosed) -> Enclosed:
+    def multiply(self, node: Node, a: Bounded, b: Bounded) -> Bounded:
         size = a.size * b.size
         error = a.error * b.size + b.error * a.size + UNIT * size
         return _bounded(self._base.multiply(node, a.value, b.value), error, size)
 
-    def scale(self, node: Node, a: Enclosed, factor: Fraction) -> Enclosed:
+    def scale(self, node: Node, a: Bounded, factor: Fraction) -> Bounded:
         size = abs(factor.numerator / factor.denominator) * a.size
         error = abs(factor.numerator / factor.denominator) * a.error + 4 * UNIT * size
         return _bounded(self._base.scale(node, a.value, factor), error, size)
 
-    def contract(self, node: Node, letters: str, *factors: Enclosed) -> Enclosed:
+    def contract(self, node: Node, letters: str, *factors: Bounded) -> Bounded:
         groups, _, result = letters.partition("->")
         split = groups.split(",")
         shapes = [factor.value.shape for factor in factors]
@@ -131,43 +131,43 @@ class EnclosedArithmetic:
         found = self._base.contract(node, letters, *(factor.value for factor in factors))
         return _bounded(found, error, size)
 
-    def index(self, node: Node, where: np.ndarray, *parts: Enclosed) -> Enclosed:
+    def index(self, node: Node, where: np.ndarray, *parts: Bounded) -> Bounded:
         found = self._base.index(node, where, *(part.value for part in parts))
         return _bounded(found, max(p.error for p in parts), max(p.size for p in parts))
 
-    def patches(self, places: Patches, a: Enclosed) -> Enclosed:
+    def patches(self, places: Patches, a: Bounded) -> Bounded:
         return _bounded(self._base.patches(places, a.value), a.error, a.size)
 
-    def power(self, node: Node, a: Enclosed, exponent: int) -> Enclosed:
+    def power(self, node: Node, a: Bounded, exponent: int) -> Bounded:
         size = a.size**exponent
         error = exponent * (a.error * a.size ** max(exponent - 1, 0) + 2 * UNIT * size)
         return _bounded(self._base.power(node, a.value, exponent), error, max(size, 1.0))
 
-    def invert(self, node: Node, a: Enclosed) -> Enclosed:
+    def invert(self, node: Node, a: Bounded) -> Bounded:
         least = float(np.abs(a.value).min(initial=np.inf))
         low = least - a.error
         if not low > 0:
-            raise NotEnclosed("a divisor that may be 0")
+            raise NotBounded("a divisor that may be 0")
         return _bounded(1 / a.value, a.error / (least * low) + UNIT / least, 1 / low)
 
-    def root(self, node: Node, a: Enclosed) -> Enclosed:
+    def root(self, node: Node, a: Bounded) -> Bounded:
         low = float(a.value.min(initial=np.inf)) - a.error
         if not low > 0:
-            raise NotEnclosed("a root of a value that may be 0")
+            raise NotBounded("a root of a value that may be 0")
         size = math.sqrt(a.size)
         return _bounded(np.sqrt(a.value), a.error / math.sqrt(low) + UNIT * size, size)
 
-    def apply(self, node: Node, name: str, a: Enclosed) -> Enclosed:
-        raise NotEnclosed(f"{name}: no bound of its error in doubles")
+    def apply(self, node: Node, name: str, a: Bounded) -> Bounded:
+        raise NotBounded(f"{name}: no bound of its error in doubles")
 
-    def choose(self, node: Node, sign: Enclosed, first: Enclosed, second: Enclosed) -> Enclosed:
+    def choose(self, node: Node, sign: Bounded, first: Bounded, second: Bounded) -> Bounded:
         error, size = max(first.error, second.error), max(first.size, second.size)
         if id(node) in self._maxima:
             other = 0 if self._maxima[id(node)] else second.value
             # Maxima differ by no more than the values do.
             return _bounded(np.maximum(first.value, other), error, size)
         if not float(np.abs(sign.value).min(initial=np.inf)) > sign.error:
-            raise NotEnclosed("a choice by the sign of a value that may be 0")
+            raise NotBounded("a choice by the sign of a value that may be 0")
         return _bounded(np.where(sign.value > 0, first.value, second.value), error, size)
 
 

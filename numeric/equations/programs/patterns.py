@@ -37,8 +37,8 @@ from algebra.programs.program import Node, Program
 from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
 from numeric.equations.programs.enclosed import (
-    EnclosedArithmetic,
-    NotEnclosed,
+    BoundedArithmetic,
+    NotBounded,
     enclosed,
     surely_regular,
 )
@@ -386,11 +386,9 @@ class _PatternsAt:
         rows, error, step = [], 0.0, samples_at_once(self._program)
         short, maxima = _with_maxima(self._program)
         base = _Recorder(short, maxima)
-        arithmetic = EnclosedArithmetic(
-            base, {id(short.nodes[k]): own for k, own in maxima.items()}
-        )
+        arithmetic = BoundedArithmetic(base, {id(short.nodes[k]): own for k, own in maxima.items()})
         fixed = {name: enclosed(value[..., None]) for name, value in weights.items()}
-        with suppress(NotEnclosed), np.errstate(all="ignore"):
+        with suppress(NotBounded), np.errstate(all="ignore"):
             for start in range(0, count, step):
                 check_time()
                 part = slice(start, min(start + step, count))

@@ -13,8 +13,8 @@ from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.questions.capacity import Piece, Subset, capacities_on, ranks
 from numeric.equations.programs.enclosed import (
-    EnclosedArithmetic,
-    NotEnclosed,
+    BoundedArithmetic,
+    NotBounded,
     enclosed,
     surely_regular,
 )
@@ -64,7 +64,7 @@ def test_exact_values_are_within_the_bounds(seed):
     blocks = {n: numbers.standard_normal((*s, 1)) for n, s in program.weights.items()}
     blocks |= {n: numbers.standard_normal((*s, 4)) for n, s in program.samples.items()}
     short, maxima = _with_maxima(program)
-    arithmetic = EnclosedArithmetic(
+    arithmetic = BoundedArithmetic(
         _Recorder(short, maxima), {id(short.nodes[k]): own for k, own in maxima.items()}
     )
     found = evaluate(short, arithmetic, {n: enclosed(v) for n, v in blocks.items()})[program.output]
@@ -83,8 +83,8 @@ def test_a_choice_or_function_without_a_bound_is_refused():
     x = build.sample("x", (2,))
     for value in (build.choose(x, x, build.scale(x, -1)), build.apply("tanh", x)):
         program = build.program(value)
-        arithmetic = EnclosedArithmetic(_Recorder(program), {})
-        with pytest.raises(NotEnclosed):
+        arithmetic = BoundedArithmetic(_Recorder(program), {})
+        with pytest.raises(NotBounded):
             evaluate(program, arithmetic, {"x": enclosed(np.zeros((2, 1)))})
 
 
