@@ -18,6 +18,7 @@ from tests.arguments import checked
 from tests.doubles import smallest_error
 from tests.plain_data import changed
 from tests.refusals import refuses
+from tests.samples import many
 
 # Seven weights, six equations: no count decides it.
 SURPLUS = mp.LinearRNN(n=6, T=3, b=1, d=2, m=5)
@@ -233,7 +234,7 @@ def test_no_part_has_an_odd_number_of_solutions(msolve):
     """An odd N of a part would make the allocation maximal: where a form is found all are even."""
     rng = random.Random(11)
     found = 0
-    while found < 8:
+    while found < many(8):
         n, d = rng.randint(3, 5), rng.randint(1, 2)
         net = mp.LinearRNN(n=n, T=2, b=1, d=d, m=2)
         size = 2 * d + rng.randrange(2)

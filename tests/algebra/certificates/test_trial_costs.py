@@ -50,7 +50,7 @@ def test_suggested_trials_fit_into_ten_minutes(more):
 
 def test_what_a_large_circuit_is_told():
     """After `certify` a command that cannot end is not suggested."""
-    found = mp.certify(of_size(128), timeout=5, search=0.1)
+    found = mp.certify(of_size(128), timeout=2, search=0.1)
     assert all(step.verb != "estimate" for step in found.explain().steps)
     assert any("One random trial would take about" in text for text in found.explain().known)
 
@@ -65,7 +65,7 @@ def test_sizes_tell_the_cost_of_activation_patterns():
     mask[:30] = 1
     large = mp.Problem(mp.ShallowReLU(q=8, n=40, d=3, m=40), {"W1": mask})
     assert affordable_trials(large) == 0
-    found = mp.certify(large, timeout=20, search=0.1)
+    found = mp.certify(large, timeout=2, search=0.1)
     assert all(step.verb != "estimate" for step in found.explain().steps)
     assert any("no estimate is suggested" in text for text in found.explain().known)
     scales = {"g1": "all", "g2": "all"}

@@ -78,7 +78,7 @@ def by_trace_form(polynomials, names):
 def test_real_roots_agree_with_trace_form(style, n):
     """Status, degree, complex and real counts are those of the trace form over Q."""
     rng = random.Random(f"{style} {n}")
-    for _ in range(12 if n == 2 else 4):
+    for _ in range(many(15 if n == 2 else 5)):
         agrees_with_trace_form(rng, n, style)
 
 

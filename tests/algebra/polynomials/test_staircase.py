@@ -106,7 +106,7 @@ def test_matrices_commute_and_satisfy_the_equations(prime):
 
 
 @given(st.lists(st.tuples(st.integers(0, 6), st.integers(0, 6)), min_size=1, max_size=6))
-@settings(max_examples=many(40), deadline=None)
+@settings(max_examples=many(20), deadline=None)
 def test_distinct_points_are_counted(points):
     """For the ideal of given points, doubled, the result is the number of different points."""
     prime = 65521

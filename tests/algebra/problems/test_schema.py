@@ -15,6 +15,7 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.schema import problem_schema, schema_text
 from tests.plain_data import changed, places, renamed
 from tests.refusals import refuses
+from tests.samples import many
 
 ROOT = Path(__file__).parents[3]
 CHECK = jsonschema.Draft202012Validator(problem_schema())
@@ -222,7 +223,7 @@ def test_random_files_that_are_read_are_valid(data):
 
 
 @given(files(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 def test_damaged_files_are_refused(data, more):
     """A renamed key or a value of another type is refused by both.
 

@@ -9,6 +9,7 @@ from algebra.programs.program import Builder
 from algebra.programs.tokens import token_samples
 from tests.doubles import jacobian
 from tests.onnx_models import MODELS, save
+from tests.samples import many
 
 SMOOTH = [
     "mlp_tanh", "mlp_sigmoid", "mlp_softplus", "mlp_mish", "mlp_gelu_tanh", "silu", "transformer",
@@ -40,7 +41,7 @@ def test_ranks_equal_those_in_doubles(name, tmp_path):
     shapes = read.parameters
     columns = Columns(model, point, M, list(shapes))
     rng = np.random.default_rng(5)
-    for _ in range(4):
+    for _ in range(many(5)):
         mask = {n: rng.random(s) < rng.choice([0.1, 0.5]) for n, s in shapes.items()}
         cells = [(n, *map(int, c)) for n, own in mask.items() for c in np.argwhere(own)]
         if len(cells) > 90:

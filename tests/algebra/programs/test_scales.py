@@ -57,7 +57,7 @@ def nets(draw):
 
 
 @given(nets(), st.data())
-@settings(max_examples=many(60), deadline=None)
+@settings(max_examples=many(30), deadline=None)
 def test_their_number_is_that_of_the_common_kernel(program, data):
     """For all weights, and for some of them."""
     names = list(program.weights)

@@ -87,9 +87,9 @@ def test_rows_are_derivatives():
         assert np.array_equal(matmul(rows[of == k], step[:, None], P)[:, 0], expected)
 
 
-def test_a_circuit_of_600_neurons():
+def test_a_circuit_of_300_neurons():
     """One neuron cannot give 40 numbers in 3 steps for 6 samples: three are the fewest."""
-    problem = circuit(600, 10, kinds=4, T=3, m=6, leak="1/2")
+    problem = circuit(300, 10, kinds=4, T=3, m=6, leak="1/2")
     found = record(problem, "units", target="units")
     size = problem.learning.size
     assert found.rank.rank == size == 20

@@ -12,6 +12,7 @@ from sympy.polys.matrices import DomainMatrix
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.parametrized import learning_rank
 from matchprob import RNN, FeedForward, LinearEstimator, LinearFeedForward, LinearRNN, Problem
+from tests.samples import many
 
 
 def random_update(rng, shape):
@@ -66,7 +67,7 @@ def student(learning, drawn, theta):
     return weights
 
 
-@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.parametrize("seed", range(many(40)))
 def test_against_sympy(seed):
     """The rank is that of SymPy's Jacobian at a random integer point, over the rationals."""
     rng = random.Random(seed)

@@ -222,7 +222,7 @@ def test_the_known_root_with_structural_zeros(seed):
     }
     there = all_cells(network, support)
     size = min(network_rank(network, support).rank, len(there))
-    for _ in range(10):
+    for _ in range(many(10)):
         allocation = Allocation.from_cells(network, rng.sample(there, size))
         for form, defer in itertools.product(
             (*forms(network, allocation), "direct"), (True, False)

@@ -15,6 +15,7 @@ from matchprob.api.pieces import given_samples
 from tests.doubles import jacobian
 from tests.onnx_models import Net, onnx
 from tests.refusals import refuses
+from tests.samples import many
 
 KINDS = ("relu", "leaky", "abs", "clip", "prelu", "max", "tanh", "linear")
 
@@ -93,7 +94,7 @@ def check(seed):
             assert not subset.exact or numerical_rank(read, other, own, more) <= subset.rank
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", range(many(18)))
 def test_ranks_at_a_models_own_weights(seed):
     """They are those of float64 singular values there; exact ranks are never exceeded."""
     check(seed)

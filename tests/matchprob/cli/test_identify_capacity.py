@@ -8,6 +8,7 @@ import pytest
 import matchprob as mp
 from tests.matchprob.calls import DIAGONAL, call
 from tests.onnx_models import save
+from tests.samples import more
 
 
 def test_json_has_the_contract_keys(tmp_path, answer):
@@ -92,7 +93,7 @@ def test_samples_are_given_by_a_file(tmp_path, answer):
     assert same["defect"] is None
 
 
-@pytest.mark.parametrize("name", ["mlp_tanh", "embedding", "convnet"])
+@pytest.mark.parametrize("name", [*more("mlp_tanh", "convnet"), "embedding"])
 @pytest.mark.parametrize(
     ("words", "found"),
     [

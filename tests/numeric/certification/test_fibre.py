@@ -15,7 +15,7 @@ from matchprob.api.estimate import estimate
 from numeric.counts import Reason
 from numeric.instances import draw_instance, to_rational
 from tests.numeric.certification import closed_form
-from tests.samples import NET
+from tests.samples import NET, many
 
 WHOLE = {"W": [[1, 1], [1, 1]]}
 
@@ -90,7 +90,7 @@ def test_ends_that_must_be_met_are_met():
 def test_a_fibre_of_dimension_two_against_sampling(bound):
     """All four weights of W learn: results for random second rows, with the first by formula."""
     problem = Problem(NET, WHOLE, constraints=Constraints(max_abs=bound))
-    found = estimate(problem, 30)
+    found = estimate(problem, many(40))
     obeys(problem, found.counts)
     assert found.unmatched == 0
     rng = np.random.default_rng(0)
@@ -101,11 +101,11 @@ def test_a_fibre_of_dimension_two_against_sampling(bound):
             *(instance.teacher[k][None] if k != "D" else instance.teacher[k] for k in ("D", "W")),
             instance.teacher["B"].T,
         )
-        many = 100_000
-        W = np.broadcast_to(instance.weights["W"], (many, 2, 2)).copy()
-        W[:, 1] = rng.uniform(-bound, bound, (many, 2))
-        D = np.broadcast_to(instance.weights["D"], (many, 2))
-        B = np.broadcast_to(instance.weights["B"].T, (many, 2))
+        size = many(100_000)
+        W = np.broadcast_to(instance.weights["W"], (size, 2, 2)).copy()
+        W[:, 1] = rng.uniform(-bound, bound, (size, 2))
+        D = np.broadcast_to(instance.weights["D"], (size, 2))
+        B = np.broadcast_to(instance.weights["B"].T, (size, 2))
         rows = closed_form.solutions("row", D, W, B, f1, f2)[:, 0]
         exists = bool((np.abs(rows).max(axis=1) <= bound).any())
         missed += exists and c.outcome != "matched"

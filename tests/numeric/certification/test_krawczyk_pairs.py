@@ -9,14 +9,14 @@ from numeric.certification.krawczyk_balls import certify_exact
 from numeric.certification.krawczyk_pairs import InputsTarget
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.tracking.tracker import DONE, track
-from tests.numeric.equations.test_inputs import CASES
+from tests.numeric.equations.test_inputs import CASES, COUNTS
 
 
-@pytest.fixture(scope="module", params=range(len(CASES)))
+@pytest.fixture(scope="module", params=zip(CASES, COUNTS, strict=True), ids=str)
 def ends(request):
     """A system, an instance, its target, and endpoints in weights and inputs."""
-    problem = Problem.of(CASES[request.param])
-    engine = HomotopyEngine(problem, root_count=None, cache=False)
+    problem, root_count = Problem.of(request.param[0]), request.param[1]
+    engine = HomotopyEngine(problem, root_count=root_count, cache=False)
     instance = draw_instance(problem, 4, 0)
     parameters, zero = engine.system.parameters(instance), np.zeros(engine.start.root_count, int)
     tracked = track(

@@ -84,10 +84,14 @@ def test_the_seed_determines_them():
 
 
 def test_they_decide_where_no_part_is_counted(genuine):
-    """The verdict is maximal by an odd number of solutions at infinity, and verifies; a part of
-    which N is counted says the same."""
+    """The verdict is maximal by an odd number of solutions at infinity, and verifies."""
     assert genuine["evidence"]["at_infinity"]["solutions"] % 2 == 1
     assert mp.verify(genuine).holds
+
+
+@pytest.mark.long
+def test_a_part_of_which_n_is_counted_says_the_same():
+    """The verdict is maximal without growths too."""
     assert mp.certify(SMALL, timeout=60).verdict == "maximal"
 
 

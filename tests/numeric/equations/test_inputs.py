@@ -25,6 +25,8 @@ CASES = [
         "12", "014", "035", "13", "27", network=LinearRNN(n=10, T=2, b=2, d=3, m=4)
     ),
 ]  # fmt: skip
+# Their numbers of solutions.
+COUNTS = [12, 24, 18]
 
 
 def equations(form, vector, x):

@@ -30,7 +30,7 @@ from algebra.systems.root_count import (
     generic_root_count,
 )
 from tests.algebra.systems.counters import by_trace
-from tests.samples import P
+from tests.samples import P, many
 
 NET = LinearRNN(n=4, T=3, b=1, d=2, m=2)
 LARGE = Allocation.from_cells(NET, [("W", i, i) for i in range(4)])
@@ -187,7 +187,7 @@ def drawn(key):
     return allocation if full else None
 
 
-@pytest.mark.parametrize("block", range(8))
+@pytest.mark.parametrize("block", range(many(10)))
 def test_the_same_number_as_in_the_lifted_form(msolve, block):
     """With fewer samples than T b and with more, the labels have the zeros of the lifted form."""
     few_samples = []

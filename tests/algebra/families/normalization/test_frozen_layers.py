@@ -42,7 +42,7 @@ def inverse(M: np.ndarray) -> np.ndarray:
 @pytest.mark.parametrize(("frozen", "rank"), [(2, 2), (3, 3), (4, 4), (5, 4)])
 def test_up_to_three_layers_are_minimal(frozen, rank):
     """Scales up to factors that cancel: one for each layer more."""
-    found = mp.certify(problem(2, 2, frozen), timeout=5)
+    found = mp.certify(problem(2, 2, frozen), timeout=2)
     assert found.rank == rank
     assert (found.verdict == "minimal") == (frozen < 4)
 

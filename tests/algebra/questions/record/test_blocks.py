@@ -14,6 +14,7 @@ from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import _check_derivatives, verify_recording
 from matchprob import RNN, LinearRNN, Problem
+from tests.samples import many
 
 
 def circuit(kind, *, n=9, T=3, b=2, m=3, share=0.25, seed=0, learnable=None):
@@ -35,7 +36,7 @@ def as_if_large(monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["linear", "tanh", "sigmoid"])
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(many(5)))
 def test_reach_bounds_every_union(as_if_large, kind, seed):
     """The bound of each set of two units, and more, is at least the rank of its rows."""
     question = recording_question(circuit(kind, seed=seed), "units")

@@ -338,8 +338,15 @@ LARGE = Problem(
 )
 
 
-@pytest.mark.parametrize("end", [OutOfTime("late"), Interrupted(), KeyboardInterrupt()])
-@pytest.mark.parametrize("where", ["greedy_groups", "cheapest_groups", "groups_at"])
+@pytest.mark.parametrize(
+    ("where", "end"),
+    [
+        # Before `cheapest_groups` is called a set of units is found, which takes seconds.
+        pytest.param(where, end, marks=[pytest.mark.long] * (where == "cheapest_groups" and k > 0))
+        for where in ("greedy_groups", "cheapest_groups", "groups_at")
+        for k, end in enumerate((KeyboardInterrupt(), OutOfTime("late"), Interrupted()))
+    ],
+)
 def test_the_set_so_far_is_the_answer(monkeypatch, end, where):
     """An end at any moment after the rank gives elements of that rank and a bound below."""
     module = question_module if where == "groups_at" else recording_module

@@ -20,6 +20,7 @@ from numeric.experiments.profiles.errors import (
 from numeric.families.relu.integral import relu_size
 from numeric.instances import draw_entries, draw_instance, stream
 from tests.refusals import refuses
+from tests.samples import many
 
 RNN = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 0], [0, 0]]})
 ROW = mp.Problem(mp.LinearEstimator(q=3, d=1, m=2), {"W": [[1, 0, 1]]})
@@ -50,9 +51,11 @@ def direct_errors(problem, index):
     return [((labels(w, np.eye(size)) - goal) ** 2).sum() / (goal**2).sum() for w in matches]
 
 
-@pytest.mark.parametrize(("problem", "trials"), [(RNN, 900), (ROW, 600), (DEEP, 500)])
+@pytest.mark.parametrize(
+    ("problem", "trials"), [(RNN, many(900)), (ROW, many(600)), (DEEP, many(500))]
+)
 def test_thresholds_are_those_of_direct_solutions(problem, trials):
-    """2,000 trials of small nets: the least error of a trial is that of its solved equations."""
+    """Of small nets: the least error of a trial is that of its solved equations."""
     found = mp.profile(problem, by="error", bounds=[0.1, 1.0], trials=trials)
     direct = [min(direct_errors(problem, k), default=math.inf) for k in range(trials)]
     thresholds = found.profiles[0].thresholds

@@ -116,7 +116,9 @@ def _figure(n: int, rows: int):
     )
 
 
-@pytest.mark.parametrize(("n", "rows", "count"), [(8, 8, 6), (8, 6, 6), (10, 8, 2)])
+@pytest.mark.parametrize(
+    ("n", "rows", "count"), [(8, 8, many(6)), (8, 6, many(6)), (10, 8, many(3))]
+)
 def test_both_trees_agree_with_evidence(n, rows, count):
     """Branching on pairs and on cells gives the same verdict; that on cells has evidence."""
     for instance in instances(_figure(n, rows), count):
