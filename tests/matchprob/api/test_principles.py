@@ -8,7 +8,6 @@ from scipy.stats import kendalltau
 import matchprob as mp
 from algebra.networks.relu import ShallowReLU
 from tests.refusals import refuses
-from tests.samples import many
 
 NET = mp.LinearRNN(n=3, T=2, b=1, d=2, m=2)
 
@@ -16,7 +15,7 @@ NET = mp.LinearRNN(n=3, T=2, b=1, d=2, m=2)
 @pytest.fixture(scope="module")
 def survey():
     """The 24 classes of four weights of W."""
-    return mp.audit(NET, principles=True, trials=many(300))
+    return mp.audit(NET, principles=True, trials=300)
 
 
 def test_classes_are_those_between_minimal_and_maximal(survey):

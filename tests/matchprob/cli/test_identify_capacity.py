@@ -22,13 +22,20 @@ def test_json_has_the_contract_keys(tmp_path, answer):
     assert (data["seed"], data["outputs"], data["exact"]) == (0, 2, True)
 
 
-def test_the_cheapest_subset_is_named(tmp_path, printed):
+@pytest.mark.parametrize(
+    ("name", "needed", "text"),
+    more(
+        ("mlp_tanh", 8, "fits 8 samples is l1, with 16 parameters"),
+        ("convnet", 5, "fits 5 samples is last layer, with 15 parameters"),
+    ),
+)
+def test_the_cheapest_subset_is_named(name, needed, text, tmp_path, printed):
     """--needed: the smallest of the default subsets that fits; the table beside it."""
-    path = save("convnet", tmp_path)
+    path = save(name, tmp_path)
     picture = tmp_path / "c.png"
-    words = ("--needed", "5", "--plot", str(picture))
+    words = ("--needed", needed, "--plot", str(picture))
     out = printed("capacity", str(path), *words)
-    assert "fits 5 samples is last layer, with 15 parameters" in " ".join(out.split())
+    assert text in " ".join(out.split())
     assert "by counting" in out
     assert picture.stat().st_size > 1000
 
