@@ -2,209 +2,80 @@ r"""How well recordings determine a target under noise: linear theory at a circu
 
 Ranks say whether a recording determines a target; noise says how well.  Let J be the Jacobian of
 the recorded numbers and T that of the target, in doubles at one instance of the law: the circuit's
-own weights and samples.  Recorded numbers have independent noise of standard deviation σ.  Before
-the recording each learnable weight is known as its law says, with standard deviation s_k (that of
-the matrix's entries; 1 for a gain), P = diag(s_k^{-2}).
+own weights and samples (`numeric.sensitivities`).  Recorded numbers have independent noise of
+standard deviation σ.  Before the recording each learnable weight is known as its law says, with
+standard deviation s_k (that of the matrix's entries, of the jitter of measured ones; 1 for a gain),
+S = diag(s_k).
 
 **Prediction.**  To first order the posterior of the weights has the covariance
-:math:`C = (P + JᵀJ/σ²)^{-1}`, and the target :math:`T C Tᵀ`.  It is the covariance, over noise and
-over starting points drawn by the law, of the error of a fit that minimizes
-|z − z(θ)|²/σ² + |P^{1/2}(θ − start)|².  The deviation of an activity is the root mean square over
+:math:`C = S (1 + S JᵀJ S/σ²)^{-1} S`, and the target :math:`T C Tᵀ`.  It is the covariance, over
+noise and over starting points drawn by the law, of the error of a fit that minimizes
+|z − z(θ)|²/σ² + |S^{-1}(θ − start)|².  The deviation of an activity is the root mean square over
 its numbers.  Directions with singular values of J far above σ/s are *stiff*, those far below
 *sloppy*: a full rank does not show them.
 
-**Singular values** s_i are those of the doubles computed, with a bound of their distance from those
-of the true Jacobian at these doubles: J is enclosed in balls (mid, rad), and with the computed
-factors U, V and D = diag(s)
+**Fewest units.**  Let A_u = J_u S/σ, F = T S, and φ(x) = tr F (1 + Σ x_u A_uᵀA_u)^{-1} Fᵀ, the sum
+of the variances of the target.  φ is convex in x.  So for every x, and every set of k units,
+φ(set) ≥ φ(x) − ∇φ·x + the sum of the k least entries of ∇φ(x): a count for which this is above the
+wanted error is too small.  x moves by Frank and Wolfe's steps.
 
-.. math:: |σ_i(J) − s_i| ≤ ‖rad‖_F + ‖mid − U D Vᵀ‖_F + s_i (\sqrt{(1+f)(1+g)} − 1),
-   \quad f = ‖UᵀU − I‖_F, \; g = ‖VᵀV − I‖_F,
+**The greedy choice** takes the unit that lowers φ most, until φ is small enough.  Let C(U) be the
+matrix (1 + Σ_U A_uᵀA_u)^{-1}, and α the ratio of the least eigenvalue of F C(all) Fᵀ to the largest
+of F Fᵀ if F has full column rank, otherwise 0.
 
-by Weyl's inequality and Ostrowski's theorem (for f, g < 1/4 twice the last term bounds both sides);
-norms of products of doubles are increased by their rounding errors.
+**Theorem** (Chamon and Ribeiro).  For U ⊂ V and a unit u outside, the decrease of φ by u at U is at
+least α times that at V.  So after g greedy steps the decrease of φ is at least
+1 − e^{−αg/k} times that of the best k units.
 
-**Fewest units.**  φ(x) = tr T (P + Σ x_u J_uᵀJ_u/σ²)^{-1} Tᵀ is convex in x.  So for every x, and
-every set of k units, φ(set) ≥ φ(x) − ∇φ·x + the sum of the k least entries of ∇φ(x): the least k
-for which this may be below the wanted error is a lower bound, maximized over x by Frank and Wolfe's
-steps.  The greedy choice has the guarantee of approximately supermodular functions only (Chamon,
-Pappas and Ribeiro, "Approximate supermodularity of Kalman filter sensor selection", IEEE Trans.
-Autom. Control 66, 2021): it is called optimal only if it meets the lower bound.
+*Proof.*  With coordinates in which F is the identity the decrease is tr((1 + aᵀCa)^{-1} aᵀC²a),
+a = A_uᵀ.  It lies between λ_min(C) and λ_max(C) times t(C) = tr((1 + aᵀCa)^{-1} aᵀCa), and t grows
+with C, which falls from U to V.  The second sentence is the usual argument: the best k units
+together decrease φ at most by the sum of what each adds, divided by α. ∎
+
+α is small where directions are sloppy, and 0 where the target does not move with all parameters:
+two units may be useless one by one and together show the target.  So the choice is called optimal
+nowhere, and the lower bound is printed beside it.
+
+References
+----------
+L. F. O. Chamon, A. Ribeiro, "Approximate supermodularity bounds for experimental design", NeurIPS
+2017; L. F. O. Chamon, G. J. Pappas, A. Ribeiro, "Approximate supermodularity of Kalman filter
+sensor selection", IEEE Trans. Autom. Control 66 (2021).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from operator import matmul, truediv
+from itertools import pairwise
+from numbers import Real
 from typing import Any
 
 import numpy as np
 
 from algebra.documents import Document, Paragraph
-from algebra.errors import InputError, Unfinished, shown
+from algebra.errors import InputError, Unfinished, known_name, shown
 from algebra.matroids.optimum import TARGET
-from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.base import Cell
+from algebra.networks.limits import some
 from algebra.problems.problem import Problem
-from algebra.problems.updates import Gain, LowRank
-from algebra.programs.balls import as_balls, ball_product
-from algebra.programs.jacobian import program_jacobian
+from algebra.questions.identify.identification import Identification
+from algebra.questions.record.elements import Recordable, numbers_of, title
 from algebra.questions.record.proof import TargetEvidence
-from algebra.questions.record.question import RecordingQuestion, recording_question
-from algebra.questions.record.recording import fibre_of, record
+from algebra.questions.record.question import recording_question
+from algebra.questions.record.recording import fibre_of, labels_question, record
 from algebra.questions.record.result import Recording
-from algebra.questions.record.target import Owners, target_states
-from algebra.ranks.parametrized import Parametrized
+from algebra.questions.record.target import target_states
 from algebra.time_limits import check_time
-from numeric.instances import draw_instance, factor_of
+from numeric.sensitivities import Sensitivity, sensitivity
 
-# Entries of a Jacobian up to which it is enclosed in balls.
-_ENCLOSED = 40_000
-_ROUNDING = 2.0**-53
-# Steps of Frank and Wolfe for each number of units.
-_STEPS = 60
-
-
-@dataclass(frozen=True)
-class Sensitivity:
-    """Derivatives in doubles at the circuit's own parameters.
-
-    Attributes
-    ----------
-    rows, owner : ndarray
-        Of what may be recorded: numbers × parameters, and the element of each number.
-    target, target_owner : ndarray
-        Of the target.
-    prior : ndarray, shape (parameters,)
-        Standard deviations before the recording.
-    radius : float or None
-        Bound of the Frobenius norm of the error of `rows`; None if it was not computed.
-    """
-
-    rows: np.ndarray
-    owner: np.ndarray
-    target: np.ndarray
-    target_owner: np.ndarray
-    prior: np.ndarray
-    radius: float | None
-
-    def deviations(self, chosen: Sequence[int], sigma: float) -> np.ndarray:
-        """The predicted standard deviation of each element of the target."""
-        covariance = np.linalg.inv(self.information(chosen, sigma))
-        variance = np.einsum("ij,jk,ik->i", self.target, covariance, self.target)
-        sums = np.bincount(self.target_owner, variance)
-        return np.asarray(np.sqrt(sums / np.bincount(self.target_owner)))
-
-    def information(self, chosen: Sequence[int], sigma: float) -> np.ndarray:
-        """P + JᵀJ/σ² of some elements."""
-        rows = self.rows[np.isin(self.owner, list(chosen))]
-        return np.asarray(np.diag(self.prior**-2) + rows.T @ rows / sigma**2)
-
-    def singular_values(self, chosen: Sequence[int]) -> tuple[np.ndarray, float | None]:
-        """Singular values of the rows of some elements, and a bound of their errors."""
-        J = self.rows[np.isin(self.owner, list(chosen))]
-        U, s, V = np.linalg.svd(J, full_matrices=False)
-        if self.radius is None or not s.size:
-            return s, None
-        norm, width = float(np.linalg.norm(J)), max(J.shape) + 2
-
-        def gap(A: np.ndarray) -> float:
-            found = np.linalg.norm(A.T @ A - np.eye(A.shape[1]))
-            return float(found) + width * _ROUNDING * float(np.linalg.norm(A)) ** 2
-
-        f, g = gap(U), gap(V.T)
-        rest = float(np.linalg.norm(J - (U * s) @ V))
-        rest += 4 * width * _ROUNDING * (norm + float(np.linalg.norm(U * s) * np.linalg.norm(V)))
-        slack = 2 * (np.sqrt((1 + f) * (1 + g)) - 1) * float(s[0])
-        return s, float((self.radius + rest + slack) * (1 + 1e-10))
-
-
-def sensitivity(question: RecordingQuestion, seed: int = 0) -> Sensitivity:
-    """The derivatives at instance 0 of a seed (measured weights are the circuit's own).
-
-    Parameters
-    ----------
-    question : RecordingQuestion
-        With a target.
-    seed : int, optional
-
-    Raises
-    ------
-    InputError
-        If the network has no activation function.
-    """
-    problem = question.parametrized
-    network = problem.network.base if isinstance(problem.network, Parametrized) else problem.network
-    if not isinstance(network, ActivatedNetwork):
-        raise InputError(
-            "`noise`: predicted for networks of the kinds rnn and ffn, not for "
-            f"{network.title} ones"
-        )
-    own = Problem(network, {}, problem.support, problem.distribution, values=problem.values)
-    instance = draw_instance(own, seed, 0)
-    cells = list(question.allocation.cells)
-    rows, owner = _rows(network, problem, cells, instance.weights, instance.X, question.owners)
-    kept = np.isin(owner, question.allowed)
-    target = question.target
-    assert target is not None
-    aims, of = _rows(network, problem, cells, instance.weights, instance.X, target.owners)
-    known = of < len(target.elements)
-    radius = None
-    if rows.size <= _ENCLOSED:
-        balls, _ = _rows(
-            network, problem, cells,
-            {name: as_balls(w) for name, w in instance.weights.items()}, as_balls(instance.X),
-            question.owners,
-        )  # fmt: skip
-        far = [
-            float((ball - float(mid)).abs_upper())
-            for ball, mid in zip(balls.flat, rows.flat, strict=True)
-        ]
-        radius = float(np.linalg.norm(far)) * (1 + 1e-12)
-    prior = np.array([_prior(problem, network, cell) for cell in cells])
-    return Sensitivity(rows[kept], owner[kept], aims[known], of[known], prior, radius)
-
-
-def _prior(problem: Problem, network: ActivatedNetwork, cell: Cell) -> float:
-    name = cell[0]
-    if isinstance(problem.network, Parametrized) and name in problem.network.parameters_of:
-        name, update, _, _ = problem.network.parameters_of[name]
-        if isinstance(update, Gain):
-            return 1.0
-    return float(factor_of(problem.distribution, name) / np.sqrt(network.shapes[name][1]))
-
-
-def _rows(
-    network: ActivatedNetwork, problem: Problem, cells: Sequence[Cell],
-    weights: Mapping[str, np.ndarray], X: np.ndarray, owners: Owners,
-) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Derivatives of all numbers of some readings in the ring of the weights, and their owners."""
-    exact = X.dtype == object
-    arithmetic = network.entries(ball_product) if exact else network.entries(matmul, truediv)
-    blocks, program = network.placed(weights, X), network.program()
-    moves: dict[Cell, dict[Cell, Any]] = {cell: {cell: 1.0} for cell in cells}
-    if isinstance(problem.network, Parametrized):
-        if any(isinstance(update, LowRank) for _, update in problem.network.updates):
-            raise InputError("`noise`: low-rank updates have no law before the recording")
-        moves |= problem.network.moves_in(weights, cells)
-    # A gain moves no weight that is 0.
-    moved = [{own: times for own, times in moves[cell].items() if times != 0} for cell in cells]
-    single = sorted({cell for move in moved for cell in move})
-    place = {cell: k for k, cell in enumerate(single)}
-    mix = np.zeros((len(single), len(cells)), dtype=X.dtype)
-    for k, move in enumerate(moved):
-        for cell, times in move.items():
-            mix[place[cell], k] = times
-    parts, of = [], []
-    for source, inside in owners:
-        for node, owner in zip(network.nodes_of(source), inside, strict=True):
-            check_time()
-            J = program_jacobian(program, arithmetic, blocks, single, node)
-            J = J.reshape(owner.size, len(single))
-            parts.append(J @ mix if not exact else ball_product(J, mix))
-            of.append(owner.ravel())
-    return np.concatenate(parts), np.concatenate(of)
+# Largest and least number of steps of Frank and Wolfe without a larger bound, after which the bound
+# stays, and the products of two doubles that they may take together in between.
+_STEPS = 40
+_FEW_STEPS = 5
+_PRODUCTS = 1e11
+# Number of elements in a text.
+_MOST = 24
 
 
 # -- the fewest elements below an error ---------------------------------------------------------
@@ -217,12 +88,49 @@ class Choice:
     Attributes
     ----------
     chosen : tuple of int
+        In the order of the choice, required ones first.
+    errors : tuple of float
+        The deviation of all numbers of the target without a recording, and after each element that
+        was chosen after the required ones (these count as one).
     least : int
         No smaller number of elements is enough, as far as doubles show.
     """
 
     chosen: tuple[int, ...]
+    errors: tuple[float, ...]
     least: int
+
+
+class _Greedy:
+    """The sum of variances of the target, element by element.
+
+    Of C, the covariance so far, only A_u C for the rows of all elements and A_u C Fᵀ are kept; a
+    new element changes both by a matrix of its own rank.
+    """
+
+    def __init__(self, parts: Sequence[np.ndarray], aims: np.ndarray) -> None:
+        self.parts = parts
+        ends = np.cumsum([0, *map(len, parts)])
+        self.places = [slice(a, b) for a, b in pairwise(ends)]
+        self.rows = np.concatenate(parts)
+        self.known, self.seen = self.rows.copy(), self.rows @ aims.T
+        self.total = float((aims**2).sum())
+
+    def gain(self, k: int) -> float:
+        """The decrease of the sum by an element."""
+        at = self.places[k]
+        own = np.eye(at.stop - at.start) + self.known[at] @ self.rows[at].T
+        return float((np.linalg.solve(own, self.seen[at]) * self.seen[at]).sum())
+
+    def add(self, k: int) -> None:
+        """Record an element."""
+        at = self.places[k]
+        self.total -= self.gain(k)
+        own = np.eye(at.stop - at.start) + self.known[at] @ self.rows[at].T
+        share = np.linalg.solve(own, (self.known @ self.rows[at].T).T).T
+        known, seen = self.known[at].copy(), self.seen[at].copy()
+        self.known -= share @ known
+        self.seen -= share @ seen
 
 
 def fewest(
@@ -239,70 +147,89 @@ def fewest(
     below : float
         Bound of the root mean square of the deviations of all numbers of the target.
     """
-    wanted = below**2 * len(found.target)
-    prior = np.diag(found.prior**-2)
-    parts = {}
-    for k in allowed:
-        rows = found.rows[found.owner == k]
-        parts[k] = rows.T @ rows / sigma**2
+    numbers, aims = len(found.target), found.aims
+    wanted = below**2 * numbers
 
-    def error(information: np.ndarray) -> float:
-        return float(np.trace(found.target @ np.linalg.solve(information, found.target.T)))
+    def error(chosen: Sequence[int]) -> float:
+        return float(((aims @ found.covariance(chosen, sigma)) * aims).sum())
 
-    if error(prior + sum(parts.values())) >= wanted:
+    if error(allowed) >= wanted:
         return None
+    parts = found.parts(allowed, sigma)
+    state, place = _Greedy(parts, aims), {k: i for i, k in enumerate(allowed)}
+    sums = [state.total]
+    for k in must:
+        state.add(place[k])
+    if must:
+        sums.append(state.total)
     chosen = list(must)
-    information = prior + sum((parts[k] for k in chosen), np.zeros_like(prior))
-    while error(information) >= wanted:
+    left = [i for i, k in enumerate(allowed) if k not in set(must)]
+    while state.total >= wanted or (chosen and error(chosen) >= wanted):
         check_time()
-        errors = {k: error(information + parts[k]) for k in allowed if k not in chosen}
-        best = min(errors, key=lambda k: errors[k])
-        chosen.append(best)
-        information = information + parts[best]
-    stack = np.array([parts[k] for k in allowed])
-    fixed = [i for i, k in enumerate(allowed) if k in set(must)]
-    least = len(must)
-    while least < len(chosen) and not _may_suffice(found, prior, stack, fixed, least, wanted):
-        least += 1
-    return Choice(tuple(sorted(chosen)), least)
+        best = max(left, key=state.gain)
+        state.add(best)
+        left.remove(best)
+        chosen.append(allowed[best])
+        sums.append(state.total)
+    # The sums are differences; the last one is computed from what is recorded.
+    sums[-1] = error(chosen)
+    least = _least(parts, aims, [place[k] for k in must], len(chosen), wanted)
+    errors = np.sqrt(np.maximum(sums, 0) / numbers)
+    return Choice(tuple(chosen), tuple(errors.tolist()), least)
 
 
-def _may_suffice(
-    found: Sensitivity, prior: np.ndarray, stack: np.ndarray, fixed: list[int], count: int,
-    wanted: float,
-) -> bool:  # fmt: skip
-    """Whether the convex bound leaves open that `count` elements are enough."""
-    x = np.full(len(stack), count / len(stack))
-    for step in range(_STEPS):
+def _least(
+    parts: Sequence[np.ndarray], aims: np.ndarray, must: list[int], most: int, wanted: float
+) -> int:
+    """The least number of elements, at most `most`, that the convex bound leaves open."""
+    least, count = len(must), len(parts)
+    if most == least:
+        return least
+    rows = np.concatenate(parts)
+    owner = np.repeat(np.arange(count), [len(part) for part in parts])
+    x = np.full(count, (least + 1) / count)
+    step, cost = 0, rows.size * (rows.shape[1] + len(aims))
+    steps = max(_FEW_STEPS, min(_STEPS, int(_PRODUCTS / max(1, cost))))
+    while least < most and step < steps:
         check_time()
-        inverse = np.linalg.inv(prior + np.tensordot(x, stack, 1))
-        moved = found.target @ inverse
-        value = float(np.trace(moved @ found.target.T))
-        slopes = -np.einsum("ij,kjl,il->k", moved, stack, moved)
-        order = np.argsort(slopes, kind="stable")
-        best = [*fixed, *(k for k in order.tolist() if k not in fixed)][:count]
-        bound = value - float(slopes @ x) + float(slopes[best].sum())
-        if bound * (1 - 1e-9) >= wanted:
-            return False
-        corner = np.zeros(len(stack))
-        corner[best] = 1
+        inverse = np.linalg.inv(np.eye(rows.shape[1]) + (rows.T * x[owner]) @ rows)
+        moved = aims @ inverse
+        slopes = -np.bincount(owner, ((rows @ moved.T) ** 2).sum(axis=1), minlength=count)
+        rest = np.argsort(slopes, kind="stable")
+        order = [*must, *(k for k in rest.tolist() if k not in must)]
+        # Bounds for each number of elements.
+        base = float((moved * aims).sum()) - float(slopes @ x)
+        bounds = base * (1 - 1e-9) + np.concatenate([[0.0], np.cumsum(slopes[order])])
+        before = least
+        while least < most and bounds[least] >= wanted:
+            least += 1
+        step = 0 if least > before else step + 1
+        corner = np.zeros(count)
+        corner[order[:least]] = 1
         x += 2 / (step + 3) * (corner - x)
-    return True
+    return least
+
+
+def supermodularity(found: Sensitivity, allowed: Sequence[int], sigma: float) -> float:
+    """α of the greedy choice's guarantee: 0 if the target does not move with all parameters."""
+    F = found.aims
+    if len(F) < F.shape[1]:
+        return 0.0
+    everything = np.linalg.eigvalsh(F @ found.covariance(allowed, sigma) @ F.T)
+    return float(max(0.0, everything[0]) / np.linalg.norm(F, 2) ** 2)
 
 
 # -- results -------------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True, repr=False)
-class NoisyRecording(Recording):
-    """A recording with the predicted error of its target.
+class Predicted:
+    """What a result says of the error of its target: fields beside those of the result.
 
     Attributes
     ----------
     sigma : float
         Standard deviation of the noise of recorded numbers.
-    below : float or None
-        The required error, if the recording was chosen for it.
     singular_values : tuple of float
         Of the derivatives of the recorded numbers at the circuit's own parameters.
     singular_value_error : float or None
@@ -314,11 +241,87 @@ class NoisyRecording(Recording):
     """
 
     sigma: float = 0.0
-    below: float | None = None
     singular_values: tuple[float, ...] = field(default=(), repr=False)
     singular_value_error: float | None = None
     deviation: tuple[float, ...] = ()
     total: float = 0.0
+    sensitivity: Sensitivity | None = field(default=None, repr=False, compare=False)
+
+    def deviation_with(self, names: Sequence[str]) -> float:
+        """The predicted deviation of the target if other elements are recorded.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Of elements that may be recorded; none: the deviation before any recording.
+        """
+        assert self.sensitivity is not None
+        question = self.sensitivity.question
+        known = numbers_of(question.elements, question.parametrized.names)
+        known = {name: k for name, k in known.items() if k in question.allowed}
+        for name in names:
+            known_name(name, "names", known)
+        return self.sensitivity.deviations([known[name] for name in names], self.sigma)[1]
+
+    def with_deviations(self, found: dict[str, Any]) -> dict[str, Any]:
+        """The result as plain data, with ``noise``, ``singular_values`` and the deviations."""
+        for entry, deviation in zip(found["target"], self.deviation, strict=True):
+            entry["deviation"] = deviation
+        return found | {
+            "noise": self.sigma,
+            "deviation": self.total,
+            "deviation_before": self.deviation_with([]),
+            "singular_values": list(self.singular_values),
+            "singular_value_error": self.singular_value_error,
+        }
+
+    @property
+    def lines(self) -> list[str]:
+        """The predicted deviations and the singular values, in words."""
+        values = [f"{value:.3g}" for value in self.singular_values]
+        shown_values = ", ".join(values if len(values) < 9 else [*values[:4], "…", *values[-3:]])
+        error = self.singular_value_error
+        return [
+            f"  at these parameters, noise {self.sigma:g}: predicted deviation of the target "
+            f"{self.total:.3g}, between {min(self.deviation):.3g} and {max(self.deviation):.3g}; "
+            f"without a recording {self.deviation_with([]):.3g}",
+            f"  singular values at these parameters: {shown_values or 'none'}"
+            + ("" if error is None else f" (each within {error:.1e})"),
+        ]
+
+
+@dataclass(frozen=True, repr=False)
+class NoisyIdentification(Predicted, Identification):
+    """What labels with noise say about a target: `identify` with the predicted error."""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Beside the keys of an identification those of `Predicted`."""
+        return self.with_deviations(super().to_dict())
+
+    def document(self) -> Document:
+        """What is determined, with the predicted error."""
+        found = super().document()
+        return replace(found, parts=(*found.parts, *map(Paragraph, self.lines)))
+
+
+@dataclass(frozen=True, repr=False)
+class NoisyRecording(Predicted, Recording):
+    """A recording with the predicted error of its target.
+
+    Attributes
+    ----------
+    below : float or None
+        The required error, if the recording was chosen for it.
+    path : tuple of (Recordable, float)
+        Elements in the order of such a choice, with the predicted deviation of the target when
+        they and those before are recorded (required ones are recorded first, together).
+    supermodularity : float or None
+        α of the choice's guarantee, in doubles.
+    """
+
+    below: float | None = None
+    path: tuple[tuple[Recordable, float], ...] = field(default=(), repr=False)
+    supermodularity: float | None = None
 
     @property
     def is_optimal(self) -> bool:
@@ -331,16 +334,11 @@ class NoisyRecording(Recording):
         return self.below is None and super().is_stopped
 
     def to_dict(self) -> dict[str, Any]:
-        """Beside the keys of a recording ``noise``, ``singular_values`` and the deviations."""
-        found = super().to_dict()
-        for entry, deviation in zip(found["target"], self.deviation, strict=True):
-            entry["deviation"] = deviation
-        return found | {
-            "noise": self.sigma,
+        """Beside the keys of a recording those of `Predicted`, and the path of a choice."""
+        return self.with_deviations(super().to_dict()) | {
             "below": self.below,
-            "deviation": self.total,
-            "singular_values": list(self.singular_values),
-            "singular_value_error": self.singular_value_error,
+            "path": [[element.name, deviation] for element, deviation in self.path],
+            "supermodularity": self.supermodularity,
         }
 
     def proof_file(self) -> dict[str, Any]:
@@ -356,16 +354,7 @@ class NoisyRecording(Recording):
 
     def document(self) -> Document:
         """The recording, with the predicted error."""
-        found = super().document()
-        values = [f"{value:.3g}" for value in self.singular_values]
-        shown_values = ", ".join(values if len(values) < 9 else [*values[:4], "…", *values[-3:]])
-        error = self.singular_value_error
-        lines = [
-            f"  at these parameters, noise {self.sigma:g}: predicted deviation of the target "
-            f"{self.total:.3g}, between {min(self.deviation):.3g} and {max(self.deviation):.3g}",
-            f"  singular values at these parameters: {shown_values}"
-            + ("" if error is None else f" (each within {error:.1e})"),
-        ]
+        found, lines = super().document(), self.lines
         if self.below is None:
             return replace(found, parts=(*found.parts, *map(Paragraph, lines)))
         count, least = len(self.recorded), self.bound
@@ -374,10 +363,27 @@ class NoisyRecording(Recording):
             f"  predicted deviation below {self.below:g} at these parameters: a greedy choice of "
             f"{count}; at least {least} are needed (a bound in doubles, not a proof)",
         )
+        if len(self.path) > 1:
+            steps = [
+                f"{title(element, self.problem.names)} {deviation:.3g}"
+                for element, deviation in self.path
+            ]
+            lines.insert(1, f"  deviation after each: {some(steps, _MOST)}")
         of = len(self.question.allowed)
         facts = {"noise": self.sigma, "below": self.below, "recorded": count, "at_least": least}
-        title = f"record {count} of {of}: {', '.join(self.names) or 'nothing'}"
-        return Document(title, facts, tuple(map(Paragraph, lines)))
+        listed = some(list(self.names), _MOST) or "nothing"
+        return Document(f"record {count} of {of}: {listed}", facts, tuple(map(Paragraph, lines)))
+
+
+def positive(name: str, value: float) -> None:
+    """Refuse noise, or an error, that is not above 0.
+
+    Raises
+    ------
+    InputError
+    """
+    if isinstance(value, bool) or not isinstance(value, Real) or not 0 < value < np.inf:
+        raise InputError(f"`{name}` ({shown(value)}) must be a number above 0")
 
 
 def noisy_recording(
@@ -403,50 +409,84 @@ def noisy_recording(
     Unfinished
         If recording everything is not enough.
     """
-    for name, value in (("noise", sigma), ("below", below)):
-        if value is not None and not 0 < value < np.inf:
-            raise InputError(f"`{name}` ({shown(value)}) must be a number above 0")
+    positive("noise", sigma)
     if not options.get("target"):
         raise InputError("`noise`: name a `target`, the activities whose error is predicted")
     if below is None:
         known = record(problem, what, seed=seed, **options)
-        question = known.question
-        found = sensitivity(question, seed)
+        found = sensitivity(known.question, seed)
+        more: dict[str, Any] = {}
     else:
-        for name in ("costs", "caps"):
-            if options.get(name):
-                raise InputError(f"`below`: elements are counted there, without {name}")
-        aims = {k: options[k] for k in ("must", "forbidden", "target") if k in options}
-        question = recording_question(problem, what, seed=seed, **aims)
-        found = sensitivity(question, seed)
-        choice = fewest(found, question.allowed, sorted(question.must), sigma, below)
-        if choice is None:
-            most = np.sqrt(_total(found, question.allowed, sigma))
-            raise Unfinished(
-                f"`below` ({below:g}): with all {len(question.allowed)} elements recorded the "
-                f"predicted deviation is {most:.3g}; record more samples, or with less noise"
-            )
-        chosen = frozenset(choice.chosen)
-        aim = target_states(question, chosen, TARGET)
-        known = Recording(
-            question, tuple(question.elements[k] for k in choice.chosen),
-            question.cost(chosen), Fraction(choice.least), question.rank,
-            fibre_of(question, question.rank), Fraction(1), (),
-            "a greedy choice, with a lower bound in doubles", TargetEvidence((), ()), aim=aim,
-        )  # fmt: skip
-    chosen_ones = [k for k, e in enumerate(question.elements) if e in set(known.recorded)]
-    values, error = found.singular_values(chosen_ones)
+        positive("below", below)
+        known, found, more = _chosen(problem, what, sigma, below, seed, options)
+    recorded = set(known.recorded)
+    chosen = [k for k, e in enumerate(known.question.elements) if e in recorded]
     own = {f.name: getattr(known, f.name) for f in fields(Recording)}
-    return NoisyRecording(
-        **own, sigma=sigma, below=below, singular_values=tuple(values.tolist()),
-        singular_value_error=error,
-        deviation=tuple(found.deviations(chosen_ones, sigma).tolist()),
-        total=float(np.sqrt(_total(found, chosen_ones, sigma))),
+    return NoisyRecording(**own, **_predicted(found, chosen, sigma), below=below, **more)
+
+
+def _chosen(
+    problem: Problem, what: str | Sequence[str], sigma: float, below: float, seed: int,
+    options: dict[str, Any],
+) -> tuple[Recording, Sensitivity, dict[str, Any]]:  # fmt: skip
+    """A greedy choice for an error, as a recording."""
+    for name in ("costs", "caps"):
+        if options.get(name):
+            raise InputError(f"`below`: elements are counted there, without {name}")
+    aims = {k: options[k] for k in ("must", "forbidden", "target") if k in options}
+    question = recording_question(problem, what, seed=seed, **aims)
+    found = sensitivity(question, seed)
+    choice = fewest(found, question.allowed, sorted(question.must), sigma, below)
+    if choice is None:
+        most = found.deviations(question.allowed, sigma)[1]
+        raise Unfinished(
+            f"`below` ({below:g}): with all {len(question.allowed)} elements recorded the "
+            f"predicted deviation is {most:.3g}; record more samples, or with less noise"
+        )
+    order = [question.elements[k] for k in choice.chosen]
+    chosen = frozenset(choice.chosen)
+    known = Recording(
+        question, tuple(question.elements[k] for k in sorted(chosen)),
+        question.cost(chosen), Fraction(choice.least), question.rank,
+        fibre_of(question, question.rank), Fraction(1), (),
+        "a greedy choice, with a lower bound in doubles", TargetEvidence((), ()),
+        aim=target_states(question, chosen, TARGET),
     )  # fmt: skip
+    steps = choice.errors[1:]
+    path = tuple(zip(order[len(order) - len(steps) :], steps, strict=True))
+    alpha = supermodularity(found, question.allowed, sigma)
+    return known, found, {"path": path, "supermodularity": alpha}
 
 
-def _total(found: Sensitivity, chosen: Sequence[int], sigma: float) -> float:
-    """Mean variance of all numbers of the target."""
-    covariance = np.linalg.inv(found.information(chosen, sigma))
-    total = np.einsum("ij,jk,ik->", found.target, covariance, found.target)
-    return float(total) / len(found.target)
+def noisy_identification(
+    found: Identification, problem: Problem, target: str | Sequence[str], sigma: float, seed: int
+) -> NoisyIdentification:
+    """What labels with noise say about a target.
+
+    Parameters
+    ----------
+    found : Identification
+        With the target.
+    problem : Problem
+    target : str or sequence of str
+    sigma : float
+    seed : int
+    """
+    question = labels_question(problem, target, seed)
+    own = {f.name: getattr(found, f.name) for f in fields(Identification)}
+    derivatives = sensitivity(question, seed)
+    return NoisyIdentification(**own, **_predicted(derivatives, question.allowed, sigma))
+
+
+def _predicted(found: Sensitivity, chosen: Sequence[int], sigma: float) -> dict[str, Any]:
+    """The fields of `Predicted`."""
+    values, error = found.singular_values(chosen)
+    deviation, total = found.deviations(chosen, sigma)
+    return {
+        "sigma": float(sigma),
+        "singular_values": tuple(values.tolist()),
+        "singular_value_error": error,
+        "deviation": tuple(deviation.tolist()),
+        "total": total,
+        "sensitivity": found,
+    }

@@ -464,7 +464,7 @@ class Sweep:
         """Columns of the Jacobian, rows (output, sample): see the module."""
         batch = self.batch
         output = self.program.nodes[self.target]
-        rows = output.size
+        rows = self.total
         shape = (len(cells), rows, batch if output.batched else 1)
         out = np.zeros(shape, self.value.dtype)
         for number, sparse in self._tangents(cells).items():

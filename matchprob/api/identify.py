@@ -35,6 +35,7 @@ def identify(
     question: common.Question,
     *,
     target: common.Target = (),
+    noise: common.Noise = None,
     seed: common.Seed = 0,
     timeout: common.Timeout = 60.0,
 ) -> Identification:
@@ -61,12 +62,23 @@ def identify(
     seed = whole_number(seed, "seed", 0)
     with limited(positive_seconds(timeout, "timeout")):
         aim = None
+        if noise is not None:
+            from numeric.noise import noisy_identification, positive
+
+            positive("noise", noise)
+            if not target:
+                raise InputError(
+                    "`noise`: name a `target`, the activities whose error is predicted"
+                )
         if target:
             from algebra.questions.record.recording import states_of_target
 
             # Before the complex alternatives, which may take all the time.
             aim = states_of_target(problem, target, seed)
-        return replace(identify_problem(problem, seed=seed, timeout=timeout), aim=aim)
+        found = replace(identify_problem(problem, seed=seed, timeout=timeout), aim=aim)
+        if noise is None:
+            return found
+        return noisy_identification(found, problem, target, noise, seed)
 
 
 @verb(

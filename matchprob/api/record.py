@@ -101,7 +101,7 @@ def record(
             },
         ),
     ] = None,
-    noise: float | None = None,
+    noise: common.Noise = None,
     below: float | None = None,
     seconds: Annotated[float, LineOption(least=0)] = 60.0,
     timeout: common.Timeout = math.inf,
@@ -136,9 +136,6 @@ def record(
     caps : mapping, optional
         Largest number of elements of each population ("matrix"); of entries also of each output
         ("row") and of each sample ("column").
-    noise : float, optional
-        Standard deviation of the noise of recorded numbers: predicts that of the target, and gives
-        the singular values, at the circuit's own parameters (instance 0 of the seed).
     below : float, optional
         With noise: the fewest elements (a greedy choice, with a lower bound) for which the
         predicted deviation of the target is below this.

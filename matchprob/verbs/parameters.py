@@ -266,6 +266,14 @@ Target = Annotated[
         kind="str or sequence of str", metavar="TARGET", word=str, is_repeated=True,
     ),
 ]  # fmt: skip
+Noise = Annotated[
+    float | None,
+    LineOption(
+        "Standard deviation of the noise of recorded numbers: predicts that of the target, and "
+        "gives the singular values, at the circuit's own parameters (instance 0 of the seed).",
+        kind="float, optional",
+    ),
+]
 Constants = Annotated[
     Sequence[str],
     LineOption(

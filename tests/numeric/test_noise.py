@@ -11,8 +11,10 @@ from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.questions.record.question import recording_question
+from matchprob import identify
 from numeric.instances import draw_instance
-from numeric.noise import fewest, noisy_recording, sensitivity
+from numeric.noise import fewest, noisy_recording, supermodularity
+from numeric.sensitivities import sensitivity
 from tests.refusals import refuses
 
 T, B, M = 4, 2, 3
@@ -136,7 +138,8 @@ def test_the_lower_bound_is_below_the_fewest_units_and_these_below_the_greedy_ch
         everything = list(question.allowed)
 
         def error(chosen, found=found):
-            C = np.linalg.inv(found.information(chosen, 0.2))
+            rows = found.rows[np.isin(found.owner, chosen)]
+            C = np.linalg.inv(np.diag(found.prior**-2) + rows.T @ rows / 0.2**2)
             return np.sqrt(np.trace(found.target @ C @ found.target.T) / len(found.target))
 
         for share in (1.1, 1.5, 2.5):
@@ -175,3 +178,60 @@ def test_wrong_noise_is_refused():
     refuses("rnn and ffn", noisy_recording, linear, "units", 0.1, None, target="outputs")
     with pytest.raises(Unfinished, match="below"):
         noisy_recording(circuit(), "units", 0.1, 1e-9, target="units")
+
+
+def test_each_step_of_a_choice_is_the_best_one_and_its_error_is_the_predicted_one():
+    """Errors along the choice equal direct predictions, and no other element does better."""
+    problem = circuit(n=6, seed=3)
+    found = noisy_recording(problem, "units", 0.1, 0.06, target="units", must=["unit 2"])
+    direct, names = found.sensitivity, ["unit 2"]
+    for element, deviation in found.path[1:]:
+        others = {
+            k: direct.deviations([*(int(n[5:]) for n in names), k], 0.1)[1]
+            for k in range(6)
+            if f"unit {k}" not in names
+        }
+        assert np.isclose(deviation, others[element.unit], rtol=1e-9)
+        assert np.isclose(deviation, min(others.values()), rtol=1e-9)
+        names.append(element.name)
+        assert np.isclose(found.deviation_with(names), deviation, rtol=1e-9)
+    assert len(names) > 2
+    assert names == [element.name for element, _ in found.path]
+    assert np.isclose(found.total, found.path[-1][1])
+    before = np.sqrt(((direct.target * direct.prior) ** 2).sum() / len(direct.target))
+    assert np.isclose(found.deviation_with([]), before)
+    refuses("names", found.deviation_with, ["unit 9"])
+
+
+def test_an_element_decreases_the_error_at_least_by_alpha_times_its_later_decrease():
+    """The decrease by a unit is at least α times that at every larger set, and α > 0."""
+    problem = circuit(n=4, seed=2)
+    question = recording_question(problem, "units", target="units")
+    found, sigma, everything = sensitivity(question), 0.3, list(question.allowed)
+    alpha = supermodularity(found, everything, sigma)
+    assert 0 < alpha < 1
+    sets = [s for size in range(4) for s in combinations(everything, size)]
+    sums = {s: found.deviations(s, sigma)[1] ** 2 for s in [*sets, tuple(everything)]}
+
+    def decrease(chosen, k):
+        return sums[chosen] - sums[tuple(sorted({*chosen, k}))]
+
+    for large in sets:
+        for small in sets:
+            for k in set(everything) - set(large) if set(small) <= set(large) else ():
+                assert decrease(small, k) >= alpha * decrease(large, k) * (1 - 1e-9) - 1e-15
+    few = recording_question(problem, "units", target="outputs")
+    assert supermodularity(sensitivity(few), list(few.allowed), sigma) == 0
+
+
+def test_labels_with_noise_predict_a_target():
+    """`identify` with noise predicts what a recording of the outputs does."""
+    problem = circuit()
+    found = identify(problem, target="units", noise=0.1)
+    same = noisy_recording(problem, "outputs", 0.1, None, target="units", must=["output 0"])
+    assert np.allclose(found.deviation, same.deviation)
+    assert np.allclose(found.singular_values, same.singular_values)
+    assert found.to_dict()["target"][0]["deviation"] == found.deviation[0]
+    assert "without a recording" in str(found.document())
+    refuses("noise", identify, problem, target="units", noise=0.0)
+    refuses("target", identify, problem, noise=0.1)

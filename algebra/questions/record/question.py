@@ -509,8 +509,9 @@ def recording_question(
     if target:
         network, owners, aim = with_target(problem.network, problem.names, target, elements, owners)
         check_target(aim, owners, frozenset(wanted))
+        named = {known[word] for word in aim.given if word in known}
         for k in wanted:
-            if elements[k].name in aim.given:
+            if k in named:
                 raise InputError(
                     f"`target` ({elements[k].name}) is recorded in any case; name an activity that "
                     "is not"

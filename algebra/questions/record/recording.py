@@ -119,6 +119,20 @@ def record(
     return _groups(question, fibre, seconds, first)
 
 
+def labels_question(
+    problem: Problem, target: str | Sequence[str], seed: int = 0
+) -> RecordingQuestion:
+    """The question in which the labels, and nothing else, are recorded.
+
+    Parameters
+    ----------
+    problem, target, seed
+        As in `states_of_target`.
+    """
+    outputs = [f"output {k}" for k in range(problem.network.d)]
+    return recording_question(problem, must=outputs, target=target, seed=seed)
+
+
 def states_of_target(problem: Problem, target: str | Sequence[str], seed: int = 0) -> TargetStates:
     """What the labels leave free of a target.
 
@@ -129,8 +143,7 @@ def states_of_target(problem: Problem, target: str | Sequence[str], seed: int = 
         See `algebra.questions.record.target.with_target`.
     seed : int, optional
     """
-    outputs = [f"output {k}" for k in range(problem.network.d)]
-    question = recording_question(problem, must=outputs, target=target, seed=seed)
+    question = labels_question(problem, target, seed)
     return target_states(question, frozenset(question.allowed), TARGET)
 
 

@@ -153,3 +153,53 @@ def test_bad_input_is_refused_in_one_line(circuit, complaint, words, said):
     err = complaint("record", "circuit.toml", *words.split()).strip()
     assert said in err
     assert len(err.splitlines()) == 1
+
+
+def test_noise_adds_deviations_and_singular_values(circuit, answer):
+    """The keys of a target with noise: of each activity its deviation, of a choice its path."""
+    words = ("--target", "units", "--noise", 0.1)
+    data = answer("record", "circuit.toml", *words)
+    assert all(entry["deviation"] > 0 and entry["determined"] for entry in data["target"])
+    assert data["noise"] == 0.1
+    assert data["deviation"] < data["deviation_before"]
+    assert data["singular_values"] == sorted(data["singular_values"], reverse=True)
+    assert 0 < data["singular_value_error"] < 1e-10
+    assert (data["below"], data["path"]) == (None, [])
+    below = data["deviation"] * 0.9
+    chosen = answer("record", "circuit.toml", *words, "--below", below)
+    assert chosen["deviation"] < below
+    assert [name for name, _ in chosen["path"]][-1] in chosen["recorded"]
+    assert chosen["path"][-1][1] == pytest.approx(chosen["deviation"])
+    assert chosen["optimal"] is False
+    assert 0 <= chosen["supermodularity"] < 1
+    labels = answer("identify", "circuit.toml", *words)
+    assert labels["target"][3]["deviation"] > 0
+    assert labels["noise"] == 0.1
+
+
+@pytest.mark.parametrize(
+    ("verb", "words", "status", "named"),
+    [
+        ("record", ("--target", "units", "--noise", 0), 2, "noise"),
+        ("record", ("--target", "units", "--noise", -1), 2, "noise"),
+        ("record", ("--target", "units", "--noise", "nan"), 2, "noise"),
+        ("record", ("--target", "units", "--noise", "inf"), 2, "noise"),
+        ("record", ("--noise", 0.1), 2, "target"),
+        ("record", ("--target", "units", "--below", 0.1), 2, "noise"),
+        ("record", ("--target", "units", "--noise", 0.1, "--below", 0), 2, "below"),
+        ("record", ("--target", "units", "--noise", 0.1, "--below", 1e-9), 3, "below"),
+        ("record", ("--target", "unit PV", "--must", "unit PV"), 2, "unit 0"),
+        ("record", ("--target", "unit PV", "--noise", 1, "--must", "unit PV"), 2, "unit 0"),
+        ("record", ("--target", "unit 4"), 2, "unit 4"),
+        ("record", ("--target", "times=2:9"), 2, "times=2:9"),
+        ("identify", ("--target", "outputs"), 2, "output 0"),
+        ("identify", ("--target", "units", "--noise", 0), 2, "noise"),
+        ("identify", ("--noise", 0.1), 2, "target"),
+    ],
+)
+def test_wrong_targets_and_noise_are_refused(circuit, capsys, verb, words, status, named):
+    """A recorded target, noise or errors that are not above 0: one line that names them."""
+    assert call(verb, "circuit.toml", *words) == status
+    lines = capsys.readouterr().err.splitlines()
+    assert len(lines) == 1
+    assert named in lines[0]

@@ -1,0 +1,127 @@
+"""Derivatives in doubles at a circuit's own parameters, compared with complex steps and draws."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algebra.networks.ffn import FeedForward
+from algebra.networks.rnn import RNN
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.values import Values
+from algebra.problems.problem import Problem
+from algebra.questions.record.question import recording_question
+from numeric.instances import draw_instance
+from numeric.noise import noisy_recording
+from numeric.sensitivities import sensitivity
+
+W = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 1]])
+TYPES = [[0, 1, 2, 0], [2, 0, 1, 1], [0, 3, 0, 3], [1, 2, 0, 3]]
+
+
+def network(**options):
+    """A recurrent network of four units."""
+    sizes = {"n": 4, "T": 3, "b": 2, "d": 2, "m": 3}
+    return RNN(**sizes, **{"activation": "tanh", "biases": True, **options})
+
+
+def forward(net, w, X, leak=None):
+    """States of a recurrent network as its documentation defines them, in any ring."""
+    h, out = np.zeros((net.n, X.shape[1])), []
+    functions = {"tanh": np.tanh, "softplus": lambda a: np.log(1 + np.exp(a))}
+    alpha = w["leak"] if leak is None else leak
+    for t in range(net.T):
+        x = w["B"] @ X[t * net.b : (t + 1) * net.b]
+        h = (1 - alpha) * h + alpha * functions[net.activation.name](w["W"] @ (h + x) + w["c"])
+        out.append(h)
+    return np.stack(out)
+
+
+MOVES = {
+    "rows": lambda w, k: (np.arange(4) == k)[:, None] * w,
+    "columns": lambda w, k: (np.arange(4) == k)[None] * w,
+    "tied": lambda w, k: (np.array(TYPES) == k + 1).astype(float),
+}
+
+
+@pytest.mark.parametrize("how", ["rows", "columns", "tied", "cells"])
+@pytest.mark.parametrize("options", [{"leak": "1/3"}, {"activation": "softplus"}], ids=str)
+def test_derivatives_equal_complex_steps(how, options):
+    """By gains, tied weights, single weights and biases, they equal complex steps."""
+    net, leak = network(**options), float(Fraction(options.get("leak", 1)))
+    learns = {"cells": W, "tied": {"tied": TYPES}}.get(how, {"gain": how})
+    problem = Problem(net, {"W": learns, "B": [[1, 0]] * 4, "c": [[1], [0], [1], [1]]}, {"W": W})
+    question = recording_question(problem, "units", target="units")
+    found = sensitivity(question)
+    instance = draw_instance(Problem(net, {}, {"W": W}), 0, 0)
+    directions = []
+    for name, i, j in question.allocation.cells:
+        if name in instance.weights:
+            step = np.zeros(instance.weights[name].shape)
+            step[i, j] = 1
+            directions.append((name, step))
+        else:
+            directions.append(("W", MOVES[how](instance.weights["W"], i)))
+    for k, (name, step) in enumerate(directions):
+        moved = {key: w.astype(complex) for key, w in instance.weights.items()}
+        moved[name] = moved[name] + 1e-30j * step
+        direct = forward(net, moved, instance.X, leak).imag.ravel() / 1e-30
+        assert np.allclose(found.rows[:, k], direct, rtol=1e-12, atol=1e-14)
+
+
+def test_learnable_leaks_have_derivatives_and_the_deviation_of_their_law():
+    """Derivatives by leaks equal complex steps; a logistic of a normal number has their law."""
+    net = network(leak="learnable")
+    problem = Problem(net, {"leak": [[1], [1], [0], [1]], "c": [[1], [0], [0], [0]]}, {"W": W})
+    found = sensitivity(recording_question(problem, "units", target="units"))
+    instance = draw_instance(Problem(net, {}, {"W": W}), 0, 0)
+    cells = [("c", 0, 0), ("leak", 0, 0), ("leak", 1, 0), ("leak", 3, 0)]
+    cells = [cell for cell in problem.allocation.cells if cell in cells]
+    for k, (name, i, j) in enumerate(cells):
+        moved = {key: w.astype(complex) for key, w in instance.weights.items()}
+        moved[name][i, j] += 1e-30j
+        direct = forward(net, moved, instance.X).imag.ravel() / 1e-30
+        assert np.allclose(found.rows[:, k], direct, rtol=1e-12, atol=1e-14)
+        drawn = [draw_instance(problem, s, 0).weights[name][i, j] for s in range(400)]
+        assert np.isclose(found.prior[k], np.std(drawn), rtol=0.15)
+
+
+@pytest.mark.parametrize("law", ["normal", "uniform"])
+def test_deviations_before_the_recording_are_those_of_draws(law):
+    """Signs, factors of scale and jitter of measured weights: as 400 draws vary."""
+    laws = Distribution(weights=law, scale={"W": 2, "c": "1/2"}, signs={"W": [[1, 0, -1, 1]] * 4})
+    problem = Problem(
+        network(), {"W": W, "c": [[1], [1], [0], [0]]}, {"W": W}, distribution=laws,
+        values=Values({("W", 0, 1): Fraction(3)}, jitter=Fraction(1, 10), relative=True),
+    )  # fmt: skip
+    found = sensitivity(recording_question(problem, "units", target="outputs"))
+    draws = [draw_instance(problem, s, 0).weights for s in range(400)]
+    for k, (name, i, j) in enumerate(problem.allocation.cells):
+        assert np.isclose(found.prior[k], np.std([w[name][i, j] for w in draws]), rtol=0.15)
+
+
+def test_a_new_sample_leaves_those_that_are_recorded():
+    """With the target of a new sample the recorded numbers are those of other targets."""
+    problem = Problem(network(), {"W": W}, {"W": W})
+    options = {"must": ["unit 0", "unit 1"], "forbidden": ["unit 2", "unit 3"]}
+    new = noisy_recording(problem, "units", 0.1, None, target="samples=new", **options)
+    old = noisy_recording(problem, "units", 0.1, None, target="outputs", **options)
+    assert np.allclose(new.singular_values, old.singular_values)
+
+
+def test_layers_of_a_feedforward_network():
+    """Derivatives of each layer's units by all weights equal complex steps."""
+    net = FeedForward(q=2, widths=(3, 2), d=1, m=3, activation="tanh", biases=True)
+    learns = {name: np.ones(net.shapes[name], int) for name in ("W1", "W2", "c1", "c2")}
+    problem = Problem(net, learns)
+    found = sensitivity(recording_question(problem, "units", target="outputs"))
+    instance = draw_instance(Problem(net, {}), 0, 0)
+    for k, (name, i, j) in enumerate(problem.allocation.cells):
+        w = {key: a.astype(complex) for key, a in instance.weights.items()}
+        w[name][i, j] += 1e-30j
+        one = np.tanh(w["W1"] @ instance.X + w["c1"])
+        two = np.tanh(w["W2"] @ one + w["c2"])
+        y = w["W3"] @ two + w["e"]
+        rows = np.concatenate([one.ravel(), two.ravel()]).imag / 1e-30
+        assert np.allclose(found.rows[:, k], rows, rtol=1e-12, atol=1e-14)
+        assert np.allclose(found.target[:, k], y.ravel().imag / 1e-30, rtol=1e-12, atol=1e-14)
