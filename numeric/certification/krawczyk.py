@@ -25,6 +25,7 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -38,6 +39,7 @@ from numeric.certification.krawczyk_kernel import (
     overlaps,
     pool_roots,
     prove_all,
+    prove_instances,
 )
 from numeric.equations.discs import Discs, make_discs, run_discs
 from numeric.equations.system import ParameterSystem
@@ -45,8 +47,8 @@ from numeric.instances import Instance
 from numeric.kernels import call
 
 __all__ = [
-    "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify_roots", "make_target",
-    "prove",
+    "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify_instances",
+    "certify_roots", "make_target", "prove",
 ]  # fmt: skip
 
 
@@ -167,17 +169,72 @@ def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: 
     call(prove_all, system, buffers, certified.roots, certified.kind, certified.radii)
 
 
+def certify_instances(
+    of: ParameterSystem, targets: Sequence[Target], roots: Sequence[np.ndarray]
+) -> list[RootPool | None]:
+    """Krawczyk's test for all approximate roots of many instances, in one call.
+
+    It is that of `certify_roots` with the equations in the weights.
+
+    Parameters
+    ----------
+    of : ParameterSystem
+    targets : sequence of Target
+    roots : sequence of ndarray of complex, shape (·, r)
+        Of each instance its approximate roots; of two that seem to be conjugates one is tested.
+
+    Returns
+    -------
+    list of RootPool or None
+        None if not every approximate root of an instance is proved to be a root of its own.
+    """
+    tapes = of.once(("equations", False), lambda: of.equations_as_tapes(False))
+    system = make_disc_system(tapes, Discs(targets[0].middle, targets[0].radius))
+    parameters = Discs(
+        np.array([target.middle for target in targets], complex),
+        np.array([target.radius for target in targets]),
+    )
+    first = np.cumsum([0, *map(len, roots)])
+    tested = np.concatenate(roots).astype(complex)
+    kind, radii = np.full(len(tested), FAILED), np.full(tested.shape, np.inf)
+    pools = (
+        np.zeros((2 * len(tested), of.unknowns), complex),
+        np.zeros((2 * len(tested), of.unknowns)),
+        np.zeros(2 * len(tested), bool),
+    )
+    counts = np.zeros(len(targets), np.int64)
+    buffers = make_krawczyk_buffers(len(tapes.places))
+    call(prove_instances, system, buffers, parameters, first, tested, kind, radii, pools, counts)
+    out: list[RootPool | None] = []
+    for start, count in zip((2 * first[:-1]).tolist(), counts.tolist(), strict=True):
+        own = slice(start, start + count)
+        out.append(None if count < 0 else RootPool(of, *(part[own] for part in pools)))
+    return out
+
+
 class RootPool:
     """Certified, pairwise distinct roots of one instance, closed under conjugation.
 
     The coefficients are real: the conjugate of a non-real root is a root too, and its
     polydisc is the mirror image.
+
+    Parameters
+    ----------
+    of : ParameterSystem
+    roots, radii, is_real : ndarray, optional
+        The first roots, certified and distinct.
     """
 
-    def __init__(self, of: ParameterSystem) -> None:
-        self.roots = np.zeros((0, of.unknowns), complex)
-        self.radii = np.zeros((0, of.unknowns))
-        self.is_real = np.zeros(0, bool)
+    def __init__(
+        self,
+        of: ParameterSystem,
+        roots: np.ndarray | None = None,
+        radii: np.ndarray | None = None,
+        is_real: np.ndarray | None = None,
+    ) -> None:
+        self.roots = np.zeros((0, of.unknowns), complex) if roots is None else roots
+        self.radii = np.zeros((0, of.unknowns)) if radii is None else radii
+        self.is_real = np.zeros(0, bool) if is_real is None else is_real
 
     def __len__(self) -> int:
         return len(self.roots)

@@ -447,3 +447,55 @@ def conjugate_partners(roots):
                     partner[i] = j
                 break
     return partner
+
+
+@njit(**OPTIONS)
+def prove_instances(system, buffers, parameters, first, roots, kind, radii, pools, counts):
+    """Test the roots of many instances of one system, and pool those of each.
+
+    Of two roots that seem to be conjugates the second one is the mirror image of the first, if that
+    is proved to be non-real: a real root's polydisc does not imply a second root.
+
+    Parameters
+    ----------
+    system : DiscSystem
+        Its parameters are overwritten.
+    buffers : KrawczykBuffers
+    parameters : Discs, shape (instances, size)
+        Parameter vectors.
+    first : ndarray of int, shape (instances + 1,)
+        Where the roots of each instance begin.
+    roots, kind, radii : ndarray
+        As for `prove_all`, of all instances one after the other.
+    pools : tuple of three ndarrays
+        Output: roots, radii and whether they are real, of each instance from twice its first root
+        on (`pool_roots`).
+    counts : ndarray of int, shape (instances,)
+        Output: number of pooled roots; -1 if an endpoint is not proved, or one of two that meet.
+    """
+    size = parameters.mid.shape[1]
+    for k in range(len(counts)):
+        start, end = first[k], first[k + 1]
+        for v in range(size):
+            system.x.mid[v] = parameters.mid[k, v]
+            system.x.rad[v] = parameters.rad[k, v]
+        own, own_kind, own_radii = roots[start:end], kind[start:end], radii[start:end]
+        partner = conjugate_partners(own)
+        for i in range(end - start):
+            # Not `FAILED`: it is not tested.
+            own_kind[i] = FAILED if partner[i] < 0 else NONREAL
+        prove_all(system, buffers, own, own_kind, own_radii)
+        good = True
+        for i in range(end - start):
+            if partner[i] >= 0:
+                own_kind[i] = NONREAL if own_kind[partner[i]] == NONREAL else FAILED
+                own[i] = own[partner[i]].conj()
+                own_radii[i] = own_radii[partner[i]]
+            good = good and own_kind[i] != FAILED
+        new = np.zeros(end - start, np.bool_)
+        places = slice(2 * start, 2 * end)
+        counts[k] = pool_roots(
+            own, own_radii, own_kind, pools[0][places], pools[1][places], pools[2][places], 0, new
+        )
+        if not (good and new.all()):
+            counts[k] = -1

@@ -30,6 +30,7 @@ from numeric.certification.krawczyk import (
     Certified,
     RootPool,
     Target,
+    certify_instances,
     certify_roots,
     make_target,
 )
@@ -76,6 +77,8 @@ _IN_BALLS = 3
 _RADIUS = 0.4
 # Paths in one batch: enough to fill the lanes, few enough for memory.
 _BATCH_PATHS = 40_000
+# Endpoints that are certified in one call, which cannot be ended.
+_CERTIFIED = 512
 
 
 class HomotopyEngine:
@@ -266,11 +269,16 @@ class HomotopyEngine:
             second_turn=np.full(len(jobs), turn),
             via=via,
         )
+        if self._inputs is None and not any(job.paths for job in jobs):
+            self._take_together(jobs, tracked, which)
         shared = (time.process_time() - began) / len(jobs)
         # A clock of CPU time is a call of the system: one for all, shared by the wall times.
         began, spent = time.process_time(), [time.perf_counter()]
         for k, job in enumerate(jobs):
             check_time()
+            if len(job.pool) == self.root_count:
+                spent.append(time.perf_counter())
+                continue
             mine = which == k
             if job.paths:
                 job.retried += int(mine.sum())
@@ -293,6 +301,27 @@ class HomotopyEngine:
         factor = (time.process_time() - began) / max(spent[-1] - spent[0], 1e-9)
         for job, before, after in zip(jobs, spent, spent[1:], strict=False):
             job.seconds += shared + factor * (after - before)
+
+    def _take_together(
+        self, jobs: Sequence[_InstanceRun], tracked: Tracked, which: np.ndarray
+    ) -> None:
+        """Certify the first endpoints of instances all of whose paths arrived, in one call.
+
+        Instances with fewer certified roots than N are left as they are.
+        """
+        first = np.searchsorted(which, np.arange(len(jobs) + 1))
+        arrived = np.logical_and.reduceat(tracked.status == DONE, first[:-1])
+        left = np.flatnonzero(arrived).tolist()
+        size = max(1, _CERTIFIED // self.start.root_count)
+        for at in range(0, len(left), size):
+            check_time()
+            some = left[at : at + size]
+            targets = [jobs[k].target for k in some]
+            ends = [tracked.roots[first[k] : first[k + 1]] for k in some]
+            pools = certify_instances(self.system, targets, ends)
+            for k, roots, pool in zip(some, ends, pools, strict=True):
+                if pool is not None and len(pool) == self.root_count:
+                    jobs[k].paths, jobs[k].pool = len(roots), pool
 
     def _finish(self, job: _InstanceRun, turn: int, tracked: Tracked, mine: np.ndarray) -> None:
         """Finish paths that are stuck near the end in high precision."""

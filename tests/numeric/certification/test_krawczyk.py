@@ -11,6 +11,7 @@ from numeric.certification.krawczyk import (
     REAL,
     Certified,
     RootPool,
+    certify_instances,
     certify_roots,
     make_target,
     prove,
@@ -145,3 +146,32 @@ def test_close_real_pair_needs_precision():
         assert np.abs(ends[0][1] - ends[1][1]).max() > (ends[0][2] + ends[1][2]).max()
     finally:
         ctx.prec = saved
+
+
+@pytest.mark.parametrize("case", range(len(CASES)))
+def test_many_instances_are_certified_as_each_alone(case):
+    """Pools of several instances in one call are those of each; one that lacks a root has none."""
+    together = [endpoints(case, index) for index in range(3)]
+    chain = together[0][0]
+    targets = [make_target(chain, instance) for _, instance, _ in together]
+    ends = [roots for _, _, roots in together]
+    alone = []
+    for target, roots in zip(targets, ends, strict=True):
+        pool = RootPool(chain)
+        found = certify_roots(chain, target, roots)
+        prove_once = one_kind(chain, target, roots, lifted=False)[0]
+        pool.add(found)
+        alone.append(pool if (prove_once != FAILED).all() and len(pool) == len(roots) else None)
+    found = certify_instances(chain, targets, ends)
+    assert [pool is None for pool in found] == [pool is None for pool in alone]
+    for one, other in zip(found, alone, strict=True):
+        if other is not None:
+            assert (one.real, len(one)) == (other.real, len(other))
+            gaps = np.abs(one.roots[:, None] - other.roots).max(axis=2).min(axis=1)
+            assert (gaps <= 1e-9 * (1 + np.abs(one.roots).max(axis=1))).all()
+    for spoiled in (np.full_like(ends[1], np.nan), ends[1][[0] * len(ends[1])], ends[1] + 1e3):
+        again = certify_instances(chain, targets, [ends[0], spoiled, ends[2]])
+        assert len(ends[1]) == 1 or again[1] is None
+        for k in (0, 2):
+            assert (again[k] is None) == (found[k] is None)
+            assert again[k] is None or (again[k].roots == found[k].roots).all()
