@@ -69,6 +69,13 @@ class SparseMatrix:
         """Other values at the same places."""
         return SparseMatrix(self.rows, self.columns, values, self.shape)
 
+    def without_zeros(self) -> SparseMatrix:
+        """The entries that are not 0."""
+        kept = self.values != 0
+        if kept.all():
+            return self
+        return SparseMatrix(self.rows[kept], self.columns[kept], self.values[kept], self.shape)
+
     @property
     def T(self) -> SparseMatrix:
         """The transpose."""
@@ -81,14 +88,34 @@ class SparseMatrix:
         """Whether an entry is not 0."""
         return bool(self.values.any())
 
+    def sum(self) -> int:
+        """The sum of all entries."""
+        return int(self.values.sum(dtype=np.int64))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain data, as `algebra.certificates.sparse` reads them."""
+        ends = np.cumsum(np.bincount(self.rows, minlength=self.shape[0]))[:-1]
+        columns = [part.tolist() for part in np.split(self.columns, ends)]
+        plain = {"shape": list(self.shape), "rest": 0, "columns": columns}
+        different = np.unique(self.values)
+        if len(different) == 1:
+            return plain | {"value": int(different[0])}
+        return plain | {"values": [part.tolist() for part in np.split(self.values, ends)]}
+
     def at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The entries at some places."""
         if not len(self.rows):
             return np.zeros(np.shape(rows), self.values.dtype)
-        known = self.rows.astype(np.int64) * self.shape[1] + self.columns
+        place = np.minimum(self.places(rows, columns), len(self.rows) - 1)
+        is_there = (self.rows[place] == rows) & (self.columns[place] == columns)
+        return np.asarray(np.where(is_there, self.values[place], 0))
+
+    def places(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """The numbers of the entries at some places, which there are."""
+        if "places" not in self._kept:
+            self._kept["places"] = self.rows.astype(np.int64) * self.shape[1] + self.columns
         wanted = np.asarray(rows, np.int64) * self.shape[1] + columns
-        place = np.minimum(np.searchsorted(known, wanted), len(known) - 1)
-        return np.asarray(np.where(known[place] == wanted, self.values[place], 0))
+        return np.searchsorted(self._kept["places"], wanted)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         out = np.zeros(self.shape, dtype or self.values.dtype)

@@ -79,6 +79,16 @@ class Span(NamedTuple):
         out[:, self.others] = self.table
         return out
 
+    def kernel(self, p: int) -> Residues:
+        """A basis of the vectors that are orthogonal to the span, in reduced echelon form.
+
+        Up to the order of columns.
+        """
+        out = np.zeros((len(self.others), len(self.pivots) + len(self.others)), np.int64)
+        out[np.arange(len(out)), self.others] = 1
+        out[:, self.pivots] = -self.table.T % p
+        return out
+
     def left(self, vectors: Residues, p: int) -> Residues:
         """Vectors modulo the span: their coordinates in the columns without a pivot."""
         if not len(self.pivots):

@@ -232,7 +232,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def ranks_are_exact(self, support: Support) -> bool:
         if self.activation.is_polynomial or not self.activation.independence:
             return self.activation.is_polynomial
-        if self.leak == NO_LEAK:
+        if self.leak in (NO_LEAK, LEARNABLE):
             return True
         exists = {
             name: np.asarray(support.get(name, np.ones(shape)), bool)
@@ -458,7 +458,8 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         """`modular_readings` of some units, those of all readings one below the other."""
         program, wanted = self.program(), set(self.shapes if names is None else names)
         blocks = self._blocks(point)
-        targets = list(zip(self.nodes_of(what), units, strict=True))
+        nodes = zip(self.nodes_of(what), units, strict=True)
+        targets = [(node, own) for node, own in nodes if len(own)]
         arithmetic = self.modular(point.p, point.seed)
         return factors(Sweep(program, arithmetic, blocks, wanted, targets=targets), wanted)
 

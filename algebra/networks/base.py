@@ -54,8 +54,10 @@ class ColumnFactors(Factors):
 # Structural zeros: masks that are 0 where a weight does not exist; a matrix without mask is dense.
 Support = Mapping[str, np.ndarray]
 
-# A dense matrix beyond this many entries cannot be held or certified on one machine.
+# A dense matrix beyond this many entries cannot be held or certified on one machine; of a sparse
+# one only the entries that exist count (`algebra.problems.masks`).
 MAX_CELLS = 10**8
+MAX_SPARSE_CELLS = 10**10
 # Number of matrices that a message names.
 _MOST_NAMES = 20
 
@@ -204,6 +206,8 @@ class Network(Programmed):
         Matrices whose weights lie between 0 and 1.
     has_instances : bool
         Whether instances can be drawn and counted.
+    sparse : frozenset of str
+        Matrices that may be given by the weights that exist.
     smooth : bool
         Whether all samples are evaluated by the same analytic function; not where each has an
         activation pattern of its own.
@@ -222,6 +226,7 @@ class Network(Programmed):
     words_with_numbers: ClassVar[frozenset[str]] = frozenset()
     rates: ClassVar[tuple[str, ...]] = ()
     has_instances: ClassVar[bool] = True
+    sparse: ClassVar[frozenset[str]] = frozenset()
     smooth: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {}
 
@@ -261,9 +266,10 @@ class Network(Programmed):
             "the labels Y": (self.d, self.columns),
         }
         for name, (rows, columns) in held.items():
-            if rows * columns > MAX_CELLS:
+            most = MAX_SPARSE_CELLS if name in self.sparse else MAX_CELLS
+            if rows * columns > most:
                 raise InputError(
-                    f"{name} would be {rows}×{columns}: more than {MAX_CELLS:.0e} entries; "
+                    f"{name} would be {rows}×{columns}: more than {most:.0e} entries; "
                     "choose smaller sizes"
                 )
 

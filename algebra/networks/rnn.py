@@ -63,6 +63,7 @@ class RNN(ActivatedNetwork):
     kind: ClassVar[str] = "rnn"
     title: ClassVar[str] = "recurrent"
     encoder: ClassVar[str | None] = "B"
+    sparse: ClassVar[frozenset[str]] = frozenset({"W"})
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {
         **ActivatedNetwork.words, "read": READ
     }  # fmt: skip

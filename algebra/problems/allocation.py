@@ -19,6 +19,7 @@ import numpy as np
 
 from algebra.documents import TextPicture
 from algebra.errors import InputError, need_shape, one_line, shown
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell as Cell
 from algebra.networks.base import Network
 
@@ -29,8 +30,10 @@ if TYPE_CHECKING:
 MOST_CELLS = 10_000
 
 
-def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
+def as_mask(value: Any, shape: tuple[int, int], name: str) -> Any:
     """Check a 0/1 matrix of the given shape, and return it as int8.
+
+    A matrix by its entries remains one.
 
     Parameters
     ----------
@@ -46,6 +49,17 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> np.ndarray:
     InputError
         If the shape differs or an entry is neither 0 nor 1.
     """
+    if isinstance(value, SparseMatrix):
+        need_shape(value.shape, f"`{name}`", shape)
+        bad = np.flatnonzero((value.values != 0) & (value.values != 1))
+        if len(bad):
+            raise InputError(
+                f"`{name}[{value.rows[bad[0]]}][{value.columns[bad[0]]}]` is "
+                f"{shown(value.values[bad[0]].item())}: a mask contains only 0 and 1"
+            )
+        kept = value.values != 0
+        ones = np.ones(int(kept.sum()), np.int8)
+        return SparseMatrix(value.rows[kept], value.columns[kept], ones, value.shape)
     try:
         array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
     except ValueError as error:
@@ -155,7 +169,12 @@ class Allocation:
         cells: list[Cell] = []
         for name in network.shapes:
             if name in given:
-                i, j = np.nonzero(given[name])
+                mask = given[name]
+                i, j = (
+                    (mask.rows, mask.columns)
+                    if isinstance(mask, SparseMatrix)
+                    else np.nonzero(mask)
+                )
                 cells += zip(repeat(name), i.tolist(), j.tolist(), strict=False)
         made = object.__new__(cls)
         object.__setattr__(made, "network", network)
@@ -189,6 +208,12 @@ class Allocation:
             masks[name][i, j] = 1
         return masks
 
+    def entries(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """The rows and the columns of the learnable weights of a matrix."""
+        places = [cell[1:] for cell in self.cells if cell[0] == name]
+        rows, columns = np.array(places, np.int64).reshape(-1, 2).T
+        return rows, columns
+
     @property
     def size(self) -> int:
         """Number r of learnable weights."""
@@ -213,9 +238,10 @@ class Allocation:
         >>> Allocation.from_masks(net, W=[[1, 1, 0], [1, 1, 0], [1, 0, 1]]).blocks("W")
         [(0, 1, 0, 1), (2, 2, 0, 0), (2, 2, 2, 2)]
         """
-        mask = self.masks[name]
-        edges = np.diff(np.pad(mask, ((0, 0), (1, 1))), axis=1)
-        (row, first), last = np.nonzero(edges == 1), np.nonzero(edges == -1)[1] - 1
+        rows, columns = self.entries(name)
+        joined = (np.diff(rows) == 0) & (np.diff(columns) == 1)
+        row, first = (of[np.append(True, ~joined)[: len(rows)]] for of in (rows, columns))
+        last = columns[np.append(~joined, True)[: len(rows)]]
         # Sorted by columns, so that equal runs in neighbouring rows are adjacent.
         order = np.lexsort((row, last, first))
         row, first, last = row[order], first[order], last[order]
@@ -227,11 +253,11 @@ class Allocation:
 
     def row_counts(self, name: str) -> list[int]:
         """Number of learnable weights in each row of a matrix."""
-        return [int(c) for c in self.masks[name].sum(axis=1, dtype=np.int64)]
+        return np.bincount(self.entries(name)[0], minlength=self.network.shapes[name][0]).tolist()
 
     def column_counts(self, name: str) -> list[int]:
         """Number of learnable weights in each column of a matrix."""
-        return [int(c) for c in self.masks[name].sum(axis=0, dtype=np.int64)]
+        return np.bincount(self.entries(name)[1], minlength=self.network.shapes[name][1]).tolist()
 
     def without(self, cells: Iterable[Cell]) -> Allocation:
         """The allocation without some of its cells."""
@@ -267,7 +293,7 @@ def cells_data(key: str, network: Network, cells: Sequence[Cell]) -> dict[str, A
     few = sum(map(len, blocks.values())) <= MOST_CELLS
     return {
         key: None,
-        f"{key}_in": {name: int(allocation.masks[name].sum()) for name in blocks},
+        f"{key}_in": {name: len(allocation.entries(name)[0]) for name in blocks},
         f"{key.removesuffix('s')}_blocks": blocks if few else None,
     }
 

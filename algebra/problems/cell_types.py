@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
 from algebra.problems.names import populations
 from algebra.problems.updates import Gain, Tied, Update
@@ -68,7 +69,7 @@ class Types:
         known = populations(self.network) if self.given else {}
         return {p: tuple(types) for key, types in self.given.items() for p in known[key].places}
 
-    def together(self, name: str, learns: Any) -> Any:
+    def together(self, name: str, learns: Any, by_gains: bool = False) -> Any:
         """A mask or an update of a matrix, changed so that each type has one parameter.
 
         Parameters
@@ -76,6 +77,8 @@ class Types:
         name : str
         learns : mask or Update
             Ties, groups and low ranks are returned unchanged.
+        by_gains : bool, optional
+            Whether the cells of a mask have common factors, in place of common changes.
         """
         rows, columns = self.places.get((name, 0)), self.places.get((name, 1))
         if isinstance(learns, Gain) and learns.groups is None:
@@ -87,18 +90,34 @@ class Types:
             return Gain(learns.line, groups, tuple(enumerate(kinds, 1)))
         if isinstance(learns, Update) or (rows is None and columns is None):
             return learns
-        mask = np.asarray(learns)
+        mask = learns if isinstance(learns, SparseMatrix) else SparseMatrix.of(np.asarray(learns))
         above = rows or tuple(map(str, range(mask.shape[0])))
         # A column of biases or leaks has types for its rows only.
         single = mask.shape[1] == 1 and columns is None
         across = ("",) if single else columns or tuple(map(str, range(mask.shape[1])))
-        numbers, called = np.zeros(mask.shape, np.int64), dict[str, int]()
-        for i, j in np.argwhere(mask).tolist():
-            label = above[i] if single else f"{across[j]}→{above[i]}"
-            numbers[i, j] = called.setdefault(label, len(called) + 1)
-        if len(called) == int((mask != 0).sum()):
+        kinds, others = list(dict.fromkeys(above)), list(dict.fromkeys(across))
+        down, side = (
+            np.array([known[kind] for kind in of], np.int64)
+            for of, known in (
+                (above, {kind: k for k, kind in enumerate(kinds)}),
+                (across, {kind: k for k, kind in enumerate(others)}),
+            )
+        )
+        pairs = down[mask.rows] * len(others) + side[mask.columns]
+        # Groups are numbered in the order of their first cells.
+        found, first, index = np.unique(pairs, return_index=True, return_inverse=True)
+        order = np.argsort(first)
+        numbers = mask.with_values((np.argsort(order) + 1)[index.ravel()])
+        if len(found) == len(pairs) and not by_gains:
             return learns
-        return Tied(numbers, tuple((number, label) for label, number in called.items()))
+        called = tuple(
+            (k, kinds[i] if single else f"{others[j]}→{kinds[i]}")
+            for k, (i, j) in enumerate(
+                (divmod(pair, len(others)) for pair in found[order].tolist()), 1
+            )
+        )
+        groups = numbers if isinstance(learns, SparseMatrix) else np.asarray(numbers)
+        return Gain("cells", groups, called) if by_gains else Tied(groups, called)
 
     def signs(self, given: Mapping[str, Any], learning: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Signs of weights by the type of the presynaptic unit (Dale's law), as matrices.

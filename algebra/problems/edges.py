@@ -35,6 +35,7 @@ import numpy as np
 from algebra.errors import InputError, known_name, one_line, shown
 from algebra.files.arrays import coordinates_of
 from algebra.linalg.rational import exact_number
+from algebra.linalg.sparse import SparseMatrix
 from algebra.problems.file_entries import (
     ALL_TYPES,
     CHEMICAL,
@@ -322,13 +323,14 @@ class Edges:
         """The meaning of the numbers of `cells`: `column`, or weight if lines are counted."""
         return self.column or ("weight" if self.repeated == SUM else "")
 
-    def mask(self, names: Names, matrix: str) -> list[list[int]]:
-        """1 for each edge, 0 elsewhere; see `cells`."""
-        rows, columns = names.network.shapes[matrix]
-        out = [[0] * columns for _ in range(rows)]
-        for (i, j), text in self.cells(names, matrix).items():
-            out[i][j] = int(self.is_there(text))
-        return out
+    def mask(self, names: Names, matrix: str) -> SparseMatrix:
+        """1 for each edge; see `cells`."""
+        found = self.cells(names, matrix)
+        there = {text: self.is_there(text) for text in set(found.values())}
+        places = [place for place, text in found.items() if there[text]]
+        rows, columns = np.array(places, np.int64).reshape(-1, 2).T
+        ones = np.ones(len(places), np.int8)
+        return SparseMatrix.sorted(rows, columns, ones, names.network.shapes[matrix])
 
     def is_there(self, text: str) -> bool:
         """Whether an edge with this number is a synapse: a weight of 0 is not."""
@@ -548,7 +550,10 @@ def given_mask(value: Any, matrix: str, names: Names) -> Any:
         if value.shape != shape:
             size = "×".join(map(str, value.shape))
             raise InputError(f"`{matrix}` is {size} but must be {shape[0]}×{shape[1]}")
-        return coordinates_of(value).toarray()
+        found = coordinates_of(value)
+        found.sum_duplicates()
+        rows, columns = (np.asarray(of, np.int64) for of in found.coords)
+        return SparseMatrix.sorted(rows, columns, found.data, shape).without_zeros()
     return value
 
 

@@ -48,6 +48,7 @@ from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
 from algebra.problems.file_entries import NAME_ENDINGS, EdgesTable
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
+from algebra.problems.masks import held, is_mask
 from algebra.problems.names import Names, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
@@ -61,7 +62,7 @@ from algebra.problems.tables import (
     read_names,
     read_types,
 )
-from algebra.problems.updates import GROUPS, Gain, Tied, Update, read_update
+from algebra.problems.updates import GROUPS, Gain, Tied, Update, is_by_cells, read_update
 from algebra.programs.leaks import read_leak
 
 SIGNS_TEXT = "rows of 1, -1 and 0"
@@ -109,12 +110,17 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     rules = read_declared(Constraints, data.get("constraints", {}), "[constraints]")
     if data.get("types"):
         types, together = _types(data["types"], names, folder)
-        masks = Problem(network, learnable, support, names=names).learnable
+        scaled = {name for name, value in learnable.items() if together and is_by_cells(value)}
+        given = learnable | dict.fromkeys(scaled, ALL)
+        problem = Problem(network, given, support, names=names)
+        support, masks = problem.support, problem.learnable
         if isinstance(sign := rules.get("sign"), Mapping):
-            known = {n: v for n, v in masks.items() if isinstance(v, np.ndarray)}
+            known = {n: masks[n] for n in masks if is_mask(held(masks, n))}
             rules = {**rules, "sign": types.signs(sign, known)}
         if together:
-            learnable = {name: types.together(name, value) for name, value in masks.items()}
+            learnable = {
+                name: types.together(name, held(masks, name), name in scaled) for name in masks
+            }
     learning = list(learnable)
     constraints = Constraints(
         **{key: _rule(value, key, folder, names, learning) for key, value in rules.items()}

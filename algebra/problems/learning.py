@@ -11,6 +11,7 @@ import numpy as np
 
 from algebra.networks.base import Cell, Network
 from algebra.problems.allocation import Allocation
+from algebra.problems.masks import held
 
 if TYPE_CHECKING:
     from algebra.problems.updates import Update
@@ -67,7 +68,7 @@ class Learning:
     def moving(self) -> Allocation:
         """The cells that can change, singly or together with others."""
         masks = {
-            name: update.mask(self.network.shapes[name], self.support.get(name))
+            name: update.cells(self.network.shapes[name], held(self.support, name))
             for name, update in self.updates.items()
         }
         for name in {cell[0] for cell in self.cells}:

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network, Support
 from algebra.networks.limits import plural
 from algebra.networks.protocols import HasUnits
@@ -24,6 +25,7 @@ from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
+from algebra.problems.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
 from algebra.problems.names import Names
 
 if TYPE_CHECKING:
@@ -103,6 +105,7 @@ class Problem:
             name: self._mask(value, name, f"support.{name}")
             for name, value in self._named("support").items()
         }
+        check_held(self.network, support)
         learnable: dict[str, Any] = {}
         for name, value in self._named("learnable").items():
             other = self._otherwise(value, name, support.get(name))
@@ -110,10 +113,12 @@ class Problem:
                 learnable[name] = other
                 continue
             if isinstance(value, str) and value == ALL:
-                value = support.get(name, np.ones(shapes[name], np.int8)).copy()
+                value = support[name] if name in support else np.ones(shapes[name], np.int8)
+                value = value.copy() if isinstance(value, np.ndarray) else value
             mask = self._mask(value, name, f"learnable.{name}")
-            if name in support and (mask > support[name]).any():
-                i, j = np.argwhere(mask > support[name])[0]
+            missing = _missing(mask, support.get(name))
+            if missing is not None:
+                i, j = missing
                 raise InputError(
                     f"learnable.{name}[{i}][{j}] is 1 but support.{name}[{i}][{j}] is 0: "
                     "a weight that does not exist cannot learn"
@@ -122,17 +127,19 @@ class Problem:
         for mask in (*support.values(), *learnable.values()):
             if isinstance(mask, np.ndarray):
                 mask.setflags(write=False)
-        object.__setattr__(self, "support", support)
-        object.__setattr__(self, "learnable", learnable)
+        object.__setattr__(self, "support", as_masks(support))
+        object.__setattr__(self, "learnable", as_masks(learnable))
         object.__setattr__(self, "distribution", self.distribution.on(self.network))
         object.__setattr__(self, "values", self._read_values())
         if self.teacher is not None:
             self._check_teacher(self.teacher)
         self._check_updates()
         masks = {
-            name: value if isinstance(value, np.ndarray) else support.get(name)
+            name: value if is_mask(value) else support.get(name)
             for name, value in learnable.items()
         }
+        if self.constraints:
+            masks = {name: None if mask is None else np.asarray(mask) for name, mask in masks.items()}
         constraints = self.constraints.on(self.network, masks, fixed=bool(learnable))
         object.__setattr__(self, "constraints", constraints)
 
@@ -156,10 +163,11 @@ class Problem:
         Entries by name precede those by patterns; patterns are in the order of the table.
         """
         shapes, given = self.network.shapes, getattr(self, table)
-        found = {name: value for name, value in given.items() if name in shapes}
-        for pattern, value in given.items():
+        found = {name: held(given, name) for name in given if name in shapes}
+        for pattern in given:
             if pattern in shapes:
                 continue
+            value = given[pattern]
             fitting = [] if not isinstance(pattern, str) else self.network.matching(pattern)
             if not fitting:
                 raise InputError(
@@ -170,17 +178,17 @@ class Problem:
                 found.setdefault(name, value)
         return found
 
-    def _mask(self, value: Any, name: str, where: str) -> np.ndarray:
+    def _mask(self, value: Any, name: str, where: str) -> Any:
         """The mask of a matrix: rows, a graph, an edge list or a sparse matrix."""
-        if not isinstance(value, (list, tuple, np.ndarray)):
+        if not isinstance(value, (list, tuple, np.ndarray, SparseMatrix)):
             from algebra.problems.edges import given_mask
 
             value = given_mask(value, name, self.names)
-        return as_mask(value, self.network.shapes[name], where)
+        return in_form(as_mask(value, self.network.shapes[name], where), name, self.network)
 
     def _otherwise(self, value: Any, name: str, support: np.ndarray | None) -> Any:
         """Random cells or an update, checked; None if the matrix learns by a mask."""
-        if isinstance(value, (list, tuple, str, np.ndarray)):
+        if isinstance(value, (list, tuple, str, np.ndarray, SparseMatrix)):
             return None
         from algebra.problems.random_cells import RandomCells
         from algebra.problems.updates import Update, read_update
@@ -344,18 +352,15 @@ class Problem:
     @property
     def _others(self) -> dict[str, Any]:
         """Updates and random cells by matrix, in the network's order."""
-        given = self.learnable
-        return {
-            n: given[n]
-            for n in self.network.shapes
-            if n in given and not isinstance(given[n], np.ndarray)
-        }
+        given = {n: held(self.learnable, n) for n in self.network.shapes if n in self.learnable}
+        return {n: value for n, value in given.items() if not is_mask(value)}
 
     @property
     def learns(self) -> str:
         """The learnable parameters and the constraints, on one line."""
         parts = []
-        for name, value in self.learnable.items():
+        for name in self.learnable:
+            value = held(self.learnable, name)
             if name in self.updates:
                 parts.append(value.words(name, self.network.shapes[name]))
             elif name in self._others:
@@ -400,7 +405,7 @@ class Problem:
         updates = self.updates
         if not updates:
             return Learning(self.network, self.allocation.cells, {}, self.support)
-        masks = {n: v for n, v in self.learnable.items() if n not in updates}
+        masks = {n: held(self.learnable, n) for n in self.learnable if n not in updates}
         cells = Allocation.from_masks(self.network, masks).cells
         return Learning(self.network, cells, updates, self.support)
 
@@ -424,7 +429,8 @@ class Problem:
                 "the allocation is random, drawn for each trial; this verb needs a fixed one "
                 "(masks of 0 and 1)"
             )
-        return Allocation.from_masks(self.network, self.learnable)
+        masks = {name: held(self.learnable, name) for name in self.learnable}
+        return Allocation.from_masks(self.network, masks)
 
     def draw(self, rng: random.Random) -> Allocation:
         """The allocation of one trial; if it is not random, the fixed one."""
@@ -472,20 +478,23 @@ class Problem:
         """The problem as plain data, with the tables of a problem file."""
         learnable: dict[str, Any] = {}
         updates, others = self.updates, self._others
-        for name, value in self.learnable.items():
+        for name in self.learnable:
+            value = held(self.learnable, name)
             if name in others and name not in updates:
                 spec = {f.name: getattr(value, f.name) for f in fields(value)}
                 learnable[name] = {"random": {k: v for k, v in spec.items() if v is not None}}
             elif name in updates:
                 learnable[name] = value.to_dict()
             else:
-                learnable[name] = value.tolist()
+                learnable[name] = plain_mask(value)
         data: dict[str, Any] = {
             "network": self.network.to_dict(),
             "learnable": learnable,
         }
         if self.support:
-            data["support"] = {name: mask.tolist() for name, mask in self.support.items()}
+            data["support"] = {
+                name: plain_mask(held(self.support, name)) for name in self.support
+            }
         if self.distribution != Distribution():
             data["distribution"] = self.distribution.to_dict()
         if self.teacher is not None:
@@ -523,6 +532,19 @@ class Problem:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+def _missing(mask: Any, support: Any) -> tuple[int, int] | None:
+    """The first weight that learns and does not exist."""
+    if support is None:
+        return None
+    if isinstance(mask, SparseMatrix) and isinstance(support, SparseMatrix):
+        missing = np.flatnonzero(support.at(mask.rows, mask.columns) == 0)
+        if not len(missing):
+            return None
+        return int(mask.rows[missing[0]]), int(mask.columns[missing[0]])
+    wrong = np.argwhere(np.asarray(mask) > np.asarray(support))
+    return (int(wrong[0][0]), int(wrong[0][1])) if len(wrong) else None
 
 
 def _toml(value: Any) -> str:

@@ -43,6 +43,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import prod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -51,6 +52,7 @@ from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
 from algebra.files.arrays import coordinates_of
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.limits import plural
+from algebra.problems.masks import LARGE
 
 # Matrices of numbers with more entries are held by those that are not 0.
 _LARGE = 1 << 16
@@ -113,6 +115,16 @@ class Update(ABC):
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
         """The updated matrix, over any ring: `values` are the arrays of the parameters."""
 
+    def numbers_at(
+        self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
+    ) -> np.ndarray:
+        """The number, from 1, of the one parameter that moves each of some cells; 0 for none."""
+        return self.moved_by(shape, None)[rows, columns]
+
+    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
+        """The updated entries, a column, of parameters with the given numbers."""
+        raise NotImplementedError
+
     @abstractmethod
     def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
         """The tangent at an updated matrix W; parameters in their order."""
@@ -120,6 +132,10 @@ class Update(ABC):
     @abstractmethod
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         """The cells that can change."""
+
+    def cells(self, shape: tuple[int, int], support: Any) -> Any:
+        """`mask`, by its entries if those of the matrix that exist are given so."""
+        return self.mask(shape, support)
 
     def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         """The number, from 1, of the one parameter that moves each cell; 0 where there is none."""
@@ -305,11 +321,6 @@ class Gain(Update):
         if self.line not in ("rows", "columns", "cells"):
             raise InputError(f'`gain` ({shown(self.line)}) must be "rows", "columns" or "cells"')
         if self.groups is None:
-            if self.line == "cells":
-                raise InputError(
-                    '`gain` = "cells" needs `groups`: a matrix of numbers, cells with equal '
-                    "numbers share a factor"
-                )
             return
         if self.line == "cells":
             object.__setattr__(self, "groups", _numbers(self.groups, "groups"))
@@ -336,6 +347,11 @@ class Gain(Update):
 
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
         """Gains preserve structural zeros; there must be one group number for each line."""
+        if is_by_cells(self):
+            raise InputError(
+                f'learnable.{name}: `gain` = "cells" needs `groups`, a matrix of numbers: cells '
+                "with equal numbers share a factor; or [types] of neurons, whose pairs share one"
+            )
         if self.groups is None:
             return
         if self.line == "cells":
@@ -370,10 +386,15 @@ class Gain(Update):
         padded = np.concatenate([flat[:1] * 0 + 1, flat])
         return padded[self._index((0, 0))] * W
 
+    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
+        g = values["g"]
+        flat = g[:, 0] if self.line != "columns" else g[0]
+        padded = np.concatenate([flat[:1] * 0 + 1, flat])
+        return padded[numbers[:, None]] * entries
+
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
     ) -> np.ndarray:
-        """The number, from 1, of the factor of each of some cells; 0 where there is none."""
         if self.line == "cells":
             return self.table.at(rows, columns)
         index = self._index(shape).ravel()
@@ -400,6 +421,12 @@ class Gain(Update):
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return (self.moved_by(shape, support) > 0).astype(np.int8)
 
+    def cells(self, shape: tuple[int, int], support: Any) -> Any:
+        if not isinstance(support, SparseMatrix):
+            return self.mask(shape, support)
+        numbers = self.numbers_at(shape, support.rows, support.columns)
+        return support.with_values((numbers > 0).astype(np.int8)).without_zeros()
+
     def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
         left = np.concatenate([[False], kept["g"].ravel() != 0])
         if left[1:].all():
@@ -415,7 +442,7 @@ class Gain(Update):
     def to_dict(self) -> dict[str, Any]:
         if self.groups is None:
             return {self.keyword: self.line}
-        return {self.keyword: self.line, "groups": np.array(self.groups).tolist()}
+        return {self.keyword: self.line, "groups": _plain_numbers(self.groups)}
 
     def words(self, name: str, shape: tuple[int, int]) -> str:
         if self.groups is None:
@@ -493,6 +520,16 @@ class Tied(Update):
         padded = np.concatenate([t[:1] * 0, t])
         return W + padded[:, 0][np.asarray(self.table)]
 
+    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
+        t = values["t"]
+        padded = np.concatenate([t[:1] * 0, t])
+        return entries + padded[:, 0][numbers[:, None]]
+
+    def numbers_at(
+        self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
+    ) -> np.ndarray:
+        return self.table.at(rows, columns)
+
     def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return np.asarray(self.table)
 
@@ -502,6 +539,11 @@ class Tied(Update):
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return (np.asarray(self.numbers) != 0).astype(np.int8)
 
+    def cells(self, shape: tuple[int, int], support: Any) -> Any:
+        if not isinstance(support, SparseMatrix):
+            return self.mask(shape, support)
+        return self.table.with_values(np.ones(len(self.table.values), np.int8))
+
     def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
         left = np.concatenate([[False], kept["t"].ravel() != 0])
         numbers = np.array(self.numbers)
@@ -509,7 +551,7 @@ class Tied(Update):
         return replace(self, numbers=numbers) if numbers.any() else None
 
     def to_dict(self) -> dict[str, Any]:
-        return {self.keyword: np.asarray(self.numbers).tolist()}
+        return {self.keyword: _plain_numbers(self.numbers)}
 
     def words(self, name: str, shape: tuple[int, int]) -> str:
         numbers = self.table.values
@@ -557,6 +599,18 @@ def entries_of(matrix: Any) -> SparseMatrix:
     rows, columns = (np.asarray(of, np.int64) for of in found.coords)
     kept = found.data != 0
     return SparseMatrix.sorted(rows[kept], columns[kept], found.data[kept], found.shape)
+
+
+def is_by_cells(learns: Any) -> bool:
+    """Whether it is a gain of cells whose groups are to be those of types."""
+    return isinstance(learns, Gain) and learns.line == "cells" and learns.groups is None
+
+
+def _plain_numbers(numbers: Any) -> Any:
+    """Numbers of groups as rows, or in the sparse form of proof files."""
+    if isinstance(numbers, SparseMatrix) and prod(numbers.shape) > LARGE:
+        return numbers.to_dict()
+    return np.asarray(numbers).tolist()
 
 
 def _shape(numbers: Any) -> tuple[int, int]:

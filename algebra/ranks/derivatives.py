@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.modular import matmul, times
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
@@ -41,22 +42,44 @@ def dual_derivative(
 def dual_point(network: Network, point: Point, cells: Sequence[Cell], step: np.ndarray) -> Point:
     """The same point in dual numbers: with tangents `step` at these cells, and 0 elsewhere."""
     p = point.p
-    tangents = {name: np.zeros(shape, np.int64) for name, shape in network.shapes.items()}
-    for (name, i, j), value in zip(cells, step, strict=True):
-        tangents[name][i, j] = value
-    weights = {
-        name: DualMatrix(point.weights[name] % p, tangents[name], p) for name in network.shapes
-    }
+    places: dict[str, list[int]] = {name: [] for name in network.shapes}
+    for k, cell in enumerate(cells):
+        places[cell[0]].append(k)
+    weights = {}
+    for name, chosen in places.items():
+        weight = point.weights[name]
+        rows, columns = np.array([cells[k][1:] for k in chosen], np.int64).reshape(-1, 2).T
+        if isinstance(weight, SparseMatrix):
+            tangents = np.zeros_like(weight.values)
+            tangents[weight.places(rows, columns)] = step[chosen]
+            weights[name] = DualMatrix(weight, weight.with_values(tangents), p)
+            continue
+        tangents = np.zeros(weight.shape, np.int64)
+        tangents[rows, columns] = step[chosen]
+        weights[name] = DualMatrix(weight % p, tangents, p)
     return Point(p, point.seed, weights, DualMatrix(point.X % p, np.zeros_like(point.X), p))
 
 
 @dataclass(frozen=True)
 class DualMatrix:
-    """A matrix value + ε·tangent over GF(p), ε² = 0."""
+    """A matrix value + ε·tangent over GF(p), ε² = 0.
 
-    value: np.ndarray
-    tangent: np.ndarray
+    Both parts may be given by their entries, at the same places: `entries` are then a column.
+    """
+
+    value: Any
+    tangent: Any
     p: int
+
+    @property
+    def entries(self) -> DualMatrix:
+        """The entries of a sparse matrix, as a column."""
+        return DualMatrix(self.value.values[:, None], self.tangent.values[:, None], self.p)
+
+    def with_entries(self, column: DualMatrix) -> DualMatrix:
+        """Other entries at the same places."""
+        value, tangent = column.value[:, 0], column.tangent[:, 0]
+        return DualMatrix(self.value.with_values(value), self.value.with_values(tangent), self.p)
 
     def __matmul__(self, other: DualMatrix) -> DualMatrix:
         p = self.p

@@ -49,6 +49,7 @@ from algebra.networks.base import Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import masks_of, pinned_bits
+from algebra.ranks.few_samples import is_in_parts, span_of_labels
 from algebra.ranks.jacobian import (
     all_cells,
     at_enough_samples,
@@ -207,7 +208,8 @@ def generic_rank(
     learning = [name for name, _, _ in cells].count(str(read_out))
     apart = read_out is not None and prod(network.shapes[read_out]) == learning
     columns = 1 if apart else _columns_at_once(len(cells), bound)
-    check_size(enough_samples(network, len(cells)), columns, per_entry=FOR_BLOCKS)
+    if not is_in_parts(network):
+        check_size(enough_samples(network, len(cells)), columns, per_entry=FOR_BLOCKS)
     names = sorted({cell[0] for cell in cells})
     # Exact numbers are entries of this degree, with one denominator.
     return rank_at_points(
@@ -288,11 +290,14 @@ def rank_at(
     does the whole.  Otherwise random combinations of all columns are ranked: rank(J C) is
     the smaller of rank(J) and `bound` for generic C with `bound` columns.
 
-    Of very many samples as many as there are cells are used: see `enough_samples`.
+    Of very many samples as many as there are cells are used: see `enough_samples`; in a large
+    network as few as the rank needs: see `algebra.ranks.few_samples`.
     """
     if not cells or not bound:
         return 0
     network, point = at_enough_samples(network, point, len(cells))
+    if is_in_parts(network) and len(cells) <= _columns_at_once(len(cells), bound):
+        return span_of_labels(network, point, cells, bound).rank
     factors = tangent_factors(network, point, names)
     known, rest, kernels = 0, cells, None
     if set(names) == {jacobian_of(network).read_out} or len(cells) * network.outputs > _SMALL:

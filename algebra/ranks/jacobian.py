@@ -32,15 +32,19 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues, times
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import ColumnFactors, Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import residue, restrict
+from algebra.problems.masks import held
 from algebra.ranks.size import FOR_ECHELON, check_size
 
 # Entries handled at a time if left factors differ between samples.
@@ -56,7 +60,14 @@ def random_point(
     """
     rng = random.Random(f"{p}/{seed}")
     drawn = network.drawn_shapes
-    weights = {name: random_residues(shape, p, rng) for name, shape in drawn.items()}
+    weights: dict[str, Any] = {}
+    for name, shape in drawn.items():
+        mask = held(support, name)
+        if isinstance(mask, SparseMatrix):
+            values = random_residues((len(mask.values),), p, rng)
+            weights[name] = SparseMatrix(mask.rows, mask.columns, values, shape)
+        else:
+            weights[name] = random_residues(shape, p, rng)
     for name, shape in network.shapes.items():
         if name not in drawn:
             weights[name] = np.zeros(shape, np.int64)
@@ -164,13 +175,15 @@ def columns_at(network: Network, point: Point, cells: Sequence[Cell]) -> Residue
 def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None) -> list[Cell]:
     """Every weight that exists."""
     support = support or {}
-    return [
-        (name, i, j)
-        for name, (rows, columns) in network.shapes.items()
-        for i in range(rows)
-        for j in range(columns)
-        if name not in support or support[name][i, j]
-    ]
+    found: list[Cell] = []
+    for name, shape in network.shapes.items():
+        mask = held(support, name)
+        if isinstance(mask, SparseMatrix):
+            rows, columns = mask.rows, mask.columns
+        else:
+            rows, columns = np.nonzero(np.ones(shape, bool) if mask is None else mask)
+        found += zip(repeat(name), rows.tolist(), columns.tolist(), strict=False)
+    return found
 
 
 def everything_learns(allocation: Allocation, support: Mapping[str, np.ndarray]) -> bool:

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import (
     LABELS,
     Axis,
@@ -44,6 +45,7 @@ from algebra.networks.base import (
 from algebra.networks.protocols import HasJacobian, HasUnits, jacobian_of
 from algebra.problems.allocation import Allocation
 from algebra.problems.learning import Learning
+from algebra.problems.masks import held
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
@@ -102,6 +104,7 @@ class Parametrized(HasJacobian):
         return self.base.shapes | {name: (own[0] * own[1], 1) for name, (*_, own) in arrays}
 
     drawn_shapes = _of_base("drawn_shapes")
+    sparse = _of_base("sparse")
     sizes = _of_base("sizes")
     input_shape = _of_base("input_shape")
     columns = _of_base("columns")
@@ -293,7 +296,10 @@ class Parametrized(HasJacobian):
         return found
 
     def updated(self, point: Point) -> Point:
-        """The updated matrices for these parameters, over any matrices over GF(p)."""
+        """The updated matrices for these parameters, over any matrices over GF(p).
+
+        Sparse ones are dual matrices.
+        """
         weights = {name: point.weights[name] for name in self.base.shapes}
         drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)
         for name, update in self.updates:
@@ -304,7 +310,14 @@ class Parametrized(HasJacobian):
                 values[letter] = moved + drawn[name].get(letter, update.start(letter))
             if isinstance(update, LowRank):
                 before = before + (-point.matmul(drawn[name]["U"], drawn[name]["V"])) % point.p
-            weights[name] = update.apply(before, values)
+            own = getattr(before, "value", before)
+            if isinstance(own, SparseMatrix):
+                numbers = update.numbers_at(own.shape, own.rows, own.columns)
+                weights[name] = before.with_entries(
+                    update.applied(before.entries, numbers, values)
+                )
+            else:
+                weights[name] = update.apply(before, values)
         return replace(point, weights=weights)
 
     def modular_forward(self, point: Point) -> Matrix:
@@ -381,7 +394,7 @@ def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
                 "update have no meaning one by one; use cells, gains or ties there"
             )
     network = parametrized(problem.network, tuple(updates.items()))
-    masks = {n: v for n, v in problem.learnable.items() if n not in updates}
+    masks = {n: held(problem.learnable, n) for n in problem.learnable if n not in updates}
     for name, update in updates.items():
         for letter, mask in update.identified(problem.network.shapes[name]).items():
             masks[f"{letter}_{name}"] = mask.reshape(-1, 1)

@@ -14,14 +14,18 @@ import numpy as np
 
 from algebra.linalg.modular import Residues
 from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.base import STATES, Cell, Factors, Network, Point
+from algebra.networks.base import Cell, Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.ranks.jacobian import jacobian
-from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import check_time
 
 # Entries of adjoints that are in memory at once.
 _AT_ONCE = 1 << 24
+
+
+def base_of(network: Network) -> Network:
+    """The network, without the parameters of updates as weights."""
+    return getattr(network, "base", network)
 
 
 def reading_tables(
@@ -44,8 +48,8 @@ def reading_tables(
         For each reading.
     """
     names, p = sorted({cell[0] for cell in cells}), point.p
-    base = network.base if isinstance(network, Parametrized) else network
-    if what != STATES or not isinstance(base, ActivatedNetwork):
+    base = base_of(network)
+    if not isinstance(base, ActivatedNetwork):
         factors = jacobian_of(network).modular_readings(what, point, names, units)
         return [
             _table(part, cells, len(some) * network.m, p)
@@ -53,17 +57,23 @@ def reading_tables(
         ]
     counts = [len(some) for some in units]
     steps, width = len(base.stages()), base.shapes[base.output][1]
-    step = max(1, _AT_ONCE // max(1, sum(counts) * steps * width))
-    parts = []
+    rows = max(1, _AT_ONCE // (steps * width))
+    step = max(1, rows // max(1, sum(counts)))
+    whole = np.empty((sum(counts), network.m, len(cells)), np.int64)
+    # All units of several samples at a time, or some units of one sample.
+    owner = np.repeat(np.arange(len(units)), counts)
+    every = np.concatenate([np.asarray(some, np.int64) for some in units])
     for start in range(0, network.m, step):
-        check_time()
         some = slice(start, min(start + step, network.m))
         few = replace(point, X=point.X[:, some])
         own = network.with_samples(some.stop - start)
-        joint = own.joint_readings(what, few, names, units)  # type: ignore[attr-defined]
-        table = _table(joint, cells, sum(counts) * own.m, p)
-        parts.append(table.reshape(sum(counts), own.m, len(cells)))
-    whole = np.concatenate(parts, axis=1)
+        for first in range(0, len(every), max(rows, 1) if step == 1 else len(every)):
+            check_time()
+            part = slice(first, first + rows if step == 1 else None)
+            chosen = [every[part][owner[part] == k] for k in range(len(units))]
+            joint = own.joint_readings(what, few, names, chosen)  # type: ignore[attr-defined]
+            table = _table(joint, cells, len(every[part]) * own.m, p)
+            whole[part, some] = table.reshape(-1, own.m, len(cells))
     ends = np.cumsum(counts)
     return [
         whole[end - count : end].reshape(count * network.m, len(cells))

@@ -44,7 +44,9 @@ from flint import fmpq
 
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
 from algebra.linalg.rational import exact_number
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell, Network, Support
+from algebra.problems.masks import Masks
 
 JITTER, RELATIVE = "jitter", "relative"
 
@@ -195,13 +197,15 @@ def pinned_bits(support: Support | None) -> int:
 
 def masks_of(support: Support | None) -> Support:
     """The structural zeros without exact numbers, as for a teacher."""
-    return dict(support or {})
+    return support if isinstance(support, Masks) else dict(support or {})
 
 
 def restrict(
     matrices: dict[str, np.ndarray], support: Support | None, entry: Callable[[fmpq], Any]
 ) -> None:
     """Set structural zeros, and the student's exact numbers, in place.
+
+    Matrices by their entries have no others.
 
     Parameters
     ----------
@@ -210,8 +214,9 @@ def restrict(
     entry : callable
         Converts a rational to an entry.
     """
-    for name, mask in (support or {}).items():
-        matrices[name][np.asarray(mask) == 0] = entry(fmpq(0))
+    for name in support or {}:
+        if not isinstance(matrices[name], SparseMatrix):
+            matrices[name][np.asarray((support or {})[name]) == 0] = entry(fmpq(0))
     for (name, i, j), value in pins(support).items():
         matrices[name][i, j] = entry(fmpq(value.numerator, value.denominator))
 

@@ -40,6 +40,7 @@ from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, modular_kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
+from algebra.ranks.few_samples import is_in_parts, span_of_labels
 from algebra.ranks.generic_rank import (
     RARE,
     TARGET_ERROR,
@@ -117,6 +118,13 @@ def fibre(
         point = random_point(allocation.network, p, number, support)
         return columns_at(allocation.network, point, cells)
 
+    if is_in_parts(allocation.network):
+
+        def span_at(p: int, number: int) -> Residues:
+            point = random_point(allocation.network, p, number, support)
+            return span_of_labels(allocation.network, point, cells, own.rank).rows
+
+        rows_at = span_at
     return fibre_of_rows(allocation.network, cells, own, rows_at, f"fibre/{seed}")
 
 

@@ -362,10 +362,7 @@ def _free_at(question: RecordingQuestion, point: Point, span: Span) -> np.ndarra
     if not moves:
         return free
     if moves <= _FEW_MOVES and about.count * size > _AT_ONCE:
-        kernel = np.zeros((moves, size), np.int64)
-        kernel[np.arange(moves), span.others] = 1
-        kernel[:, span.pivots] = -span.table.T % p
-        columns = [direction_of(about, point, step) for step in kernel]
+        columns = [direction_of(about, point, step) for step in span.kernel(p)]
         along, owner = np.stack([column for column, _ in columns], axis=1), columns[0][1]
         order = np.argsort(owner, kind="stable")
         ends = np.searchsorted(owner[order], np.arange(len(free) + 1))

@@ -165,7 +165,7 @@ def test_other_masks_stay_as_they_are():
     """Lists, arrays and words are not edges of a file, and are returned unchanged."""
     for value in ([[1]], "all", None):
         assert given_mask(value, "W", NAMES) is value
-    assert given_mask(sparse.eye_array(3), "W", NAMES).tolist() == np.eye(3).tolist()
+    assert np.asarray(given_mask(sparse.eye_array(3), "W", NAMES)).tolist() == np.eye(3).tolist()
 
 
 @pytest.mark.skipif(find_spec("c302") is None, reason="the package c302 is not installed")

@@ -58,7 +58,7 @@ def test_edges_are_onto_rows_from_columns():
     assert isinstance(found, Edges)
     names = Names(LinearEstimator(q=3, d=2, m=2))
     assert found.cells(names, "W") == {(1, 0): "5/2", (0, 2): "1"}
-    assert found.mask(names, "W") == [[0, 0, 1], [1, 0, 0]]
+    assert np.asarray(found.mask(names, "W")).tolist() == [[0, 0, 1], [1, 0, 0]]
 
 
 @pytest.mark.parametrize(
@@ -121,10 +121,10 @@ def test_a_third_column(third, value):
     """Cost, weight or sign: the same edges; a weight of 0 is none; other columns are not read."""
     found = parse_rows(f"pre,post{third}\nPV,SST{value}\n")
     assert found.column == third.removeprefix(",")
-    assert found.mask(NAMED, "W") == [[0, 0], [1, 0]]
+    assert np.asarray(found.mask(NAMED, "W")).tolist() == [[0, 0], [1, 0]]
     none = parse_rows("pre,post,weight\nPV,SST,0.0\nPV,PV,1\n")
-    assert none.mask(NAMED, "W") == [[1, 0], [0, 0]]
-    assert parse_rows("pre,post,length\nPV,SST,0\n").mask(NAMED, "W") == [[0, 0], [1, 0]]
+    assert np.asarray(none.mask(NAMED, "W")).tolist() == [[1, 0], [0, 0]]
+    assert np.asarray(parse_rows("pre,post,length\nPV,SST,0\n").mask(NAMED, "W")).tolist() == [[0, 0], [1, 0]]
 
 
 def test_every_format_gives_one_mask(tmp_path):
