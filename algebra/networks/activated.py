@@ -40,12 +40,20 @@ from algebra.networks.base import (
 )
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
+from algebra.networks.masks import columns_by_row, held, lines_with_entries
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import Arithmetic, evaluate
 from algebra.programs.jacobian import Sweep, factors
-from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, sums_are_independent
+from algebra.programs.leaks import (
+    LEAK,
+    LEARNABLE,
+    NO_LEAK,
+    currents_are_independent,
+    leaked,
+    sums_are_independent,
+)
 from algebra.programs.program import Builder, Node, Program, Value
 from algebra.programs.residues import ModularArithmetic
 
@@ -129,6 +137,16 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         return NO_LEAK
 
     @property
+    def has_currents(self) -> bool:
+        """Whether states are currents: inputs are added behind the weights, φ is applied before."""
+        return False
+
+    @property
+    def unit_columns(self) -> tuple[str, ...]:
+        """Columns of weights of the hidden units, besides biases."""
+        return self.rates
+
+    @property
     def reads_all(self) -> bool:
         """Whether the labels are the outputs of all stages, or only of the last."""
         return False
@@ -166,7 +184,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
         Units with different fixed leaks cannot be renamed, but have names.
         """
-        columns = {stage.matrix: (stage.bias, *self.rates) for stage in self.stages()}
+        columns = {stage.matrix: (stage.bias, *self.unit_columns) for stage in self.stages()}
         columns[self.output] = (self.output_bias,)
         found = []
         for axis in self.linear_kind().axes():
@@ -222,7 +240,8 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     @property
     def is_linear(self) -> bool:  # type: ignore[override]
         """Whether it is equivalent to a linear network."""
-        return bool(self.activation.is_linear) and not self.biases and self.leak == NO_LEAK
+        plain = not self.biases and self.leak == NO_LEAK and not self.has_currents
+        return plain and bool(self.activation.is_linear)
 
     @property
     def equations_are(self) -> str:
@@ -232,18 +251,23 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def ranks_are_exact(self, support: Support) -> bool:
         if self.activation.is_polynomial or not self.activation.independence:
             return self.activation.is_polynomial
-        if self.leak in (NO_LEAK, LEARNABLE):
+        if self.leak == LEARNABLE or (self.leak == NO_LEAK and not self.has_currents):
             return True
-        exists = {
-            name: np.asarray(support.get(name, np.ones(shape)), bool)
-            for name, shape in self.shapes.items()
-        }
-        stage, count = self.stages()[0], len(self.stages())
-        inner = exists[stage.matrix]
-        driven = np.array([row.any() for row in exists[str(self.encoder)]])
-        biased = exists[stage.bias][:, 0] if stage.bias else np.zeros(len(inner), bool)
+        stage, count, n = self.stages()[0], len(self.stages()), self.shapes[self.output][1]
+
+        def exists(name: str | None) -> np.ndarray:
+            """The units that have some weight of a matrix."""
+            if name not in self.shapes:
+                return np.zeros(n, bool)
+            mask = held(support, name)
+            return np.ones(n, bool) if mask is None else lines_with_entries(mask)
+
+        inputs = columns_by_row(held(support, stage.matrix), (n, n))
+        driven, biased, start = (exists(name) for name in (self.encoder, stage.bias, "h0"))
         silent = self.activation.vanishes_at_zero
-        return sums_are_independent(self.leak, count, inner, driven, biased, silent)
+        if not self.has_currents:
+            return sums_are_independent(self.leak, count, inputs, driven, biased, silent)
+        return currents_are_independent(self.leak, count, inputs, driven, biased, start, silent)
 
     @property
     def rank_decides(self) -> bool:
@@ -309,7 +333,8 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         program = self.program()
         if what == LABELS:
             return [program.output]
-        return [program.named[f"{what} {k}"] for k in range(len(self.stages()))]
+        count = len(self.stages()) + (what == VALUES and self.has_currents)
+        return [program.named[f"{what} {k}"] for k in range(count)]
 
     def function(self, node: Node) -> Activation:
         return self.activation  # type: ignore[no-any-return]
@@ -325,7 +350,9 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def modular(self, p: int, seed: int) -> ModularArithmetic:
         """Residues, with values and slopes of the activation: `algebra.networks.activation`."""
         nodes = [self.program().nodes[k] for k in self._nodes(VALUES)]
-        layers = {node: stage.layer for node, stage in zip(nodes, self.stages(), strict=True)}
+        # Values of initial currents are further ones of the same units.
+        own = [stage.layer for stage in self.stages()]
+        layers = dict(zip(nodes, own[: len(nodes) - len(own)] + own, strict=True))
         known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
 
         def phi(node: Node, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -503,7 +530,8 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             return 0
         stages = self.stages()
         units = {stage.layer: self.shapes[stage.matrix][0] for stage in stages}
-        times = {layer: sum(s.layer == layer for s in stages) for layer in units}
+        more = int(self.has_currents)
+        times = {layer: sum(s.layer == layer for s in stages) + more for layer in units}
         sums = {layer: times[layer] * self.m for layer in units}
         each = 3
         if self.leak == LEARNABLE:
@@ -537,9 +565,23 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         rate = int(self.leak == LEARNABLE)
         rate_bits = 0 if self.leak == NO_LEAK else 2 + self._leak_bits
         received, bits, degree, total, h, h_bits = drive, 1, 1, 0, 0, 0
-        for stage in stages:
+        gain = int("g" in self.shapes)
+        for stage in stages + stages[-1:] * self.has_currents:
             width = self.shapes[stage.matrix][1].bit_length()
             inside = 0 if self.encoder is None else self.shapes[self.encoder][1].bit_length()
+            if self.has_currents:
+                # φ is applied to the current and a bias; W and a gain multiply its value.
+                a, a_bits = max(h, 1), h_bits + 1
+                z, z_bits, slope, slope_bits = 1, 1, 2, 2
+                if φ.is_polynomial:
+                    z, z_bits = φ.degree * a, φ.degree * a_bits + own
+                    slope, slope_bits = (φ.degree - 1) * a, (φ.degree - 1) * a_bits + own
+                h = max(h, z + gain + 1, drive) + rate
+                h_bits = max(h_bits, z_bits + width, inside) + rate_bits + 2
+                received, bits = h + gain + 1, h_bits
+                degree += slope + 1 + rate + gain
+                total += slope_bits + width + rate_bits
+                continue
             if φ.is_polynomial:
                 a, a_bits = received + 1, bits + width + inside + 1
                 z, z_bits = φ.degree * a, φ.degree * a_bits + own
@@ -585,8 +627,11 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             elif name == self.output_bias:
                 out[name] = MatrixLimits(least(label), least(("d", d)), 1, 1, d, wide)
             else:
-                times = sum(name in (s.matrix, s.bias, *self.rates) for s in self.stages())
+                own = self.unit_columns
+                times = sum(name in (s.matrix, s.bias, *own) for s in self.stages())
                 times = count if name == self.encoder else times
+                # Of currents the initial ones count as well.
+                times += int(self.has_currents)
                 labels = (f"d{label[0]}", d * wide)
                 row = least(("Tm", times * m), labels) if times > 1 else least(("m", m))
                 lam = 1 if count == 1 else NEVER

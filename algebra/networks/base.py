@@ -55,7 +55,7 @@ class ColumnFactors(Factors):
 Support = Mapping[str, np.ndarray]
 
 # A dense matrix beyond this many entries cannot be held or certified on one machine; of a sparse
-# one only the entries that exist count (`algebra.problems.masks`).
+# one only the entries that exist count (`algebra.networks.masks`).
 MAX_CELLS = 10**8
 MAX_SPARSE_CELLS = 10**10
 # Number of matrices that a message names.
@@ -208,6 +208,8 @@ class Network(Programmed):
         Whether instances can be drawn and counted.
     sparse : frozenset of str
         Matrices that may be given by the weights that exist.
+    bounded_by_support : frozenset of str
+        Matrices whose size a problem checks, which knows the weights that exist.
     smooth : bool
         Whether all samples are evaluated by the same analytic function; not where each has an
         activation pattern of its own.
@@ -227,6 +229,7 @@ class Network(Programmed):
     rates: ClassVar[tuple[str, ...]] = ()
     has_instances: ClassVar[bool] = True
     sparse: ClassVar[frozenset[str]] = frozenset()
+    bounded_by_support: ClassVar[frozenset[str]] = frozenset()
     smooth: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {}
 
@@ -266,7 +269,7 @@ class Network(Programmed):
             "the labels Y": (self.d, self.columns),
         }
         for name, (rows, columns) in held.items():
-            most = MAX_SPARSE_CELLS if name in self.sparse else MAX_CELLS
+            most = MAX_SPARSE_CELLS if name in self.bounded_by_support else MAX_CELLS
             if rows * columns > most:
                 raise InputError(
                     f"{name} would be {rows}×{columns}: more than {most:.0e} entries; "

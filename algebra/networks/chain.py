@@ -521,6 +521,8 @@ class RecurrentChain(ChainNetwork):
         Hidden units, time steps, inputs per step, outputs, samples.
     """
 
+    bounded_by_support: ClassVar[frozenset[str]] = frozenset({"W"})
+
     n: int
     T: int
     b: int

@@ -84,6 +84,9 @@ MEANINGS = {
     "activation": "the activation of hidden units",
     "leak": "α of h = (1 − α) h + α φ(…): a number, one for each unit, or learnable",
     "read": "which outputs are labels: those of the last step, or of all",
+    "state": "what h is: rates φ(…), or the currents to which φ is applied",
+    "initial": "currents before the first step: 0, or weights that may learn",
+    "gain": "weights that multiply the rates of currents: before W, or also where they are read",
     "biases": "whether units have biases; they learn where [learnable] names them",
 }
 

@@ -1,4 +1,21 @@
-"""Recurrent networks with an activation function: kind ``rnn``."""
+r"""Recurrent networks with an activation function: kind ``rnn``.
+
+The state of a unit is its rate, or its current:
+
+.. math:: \text{rates:} \quad & h_t = (1 − α) h_{t-1} + α φ(W (h_{t-1} + B x_t) + c), \quad
+          r_t = h_t; \\
+          \text{currents:} \quad & h_t = (1 − α) h_{t-1} + α (W (g ∘ φ(h_{t-1} + c)) + B x_t),
+          \quad r_t = φ(h_t + c) \text{ or } g ∘ φ(h_t + c).
+
+The labels are D r_t + e, of the last step or of all.  The second form is that of circuit models of
+whole brains [1]_: synapses from unit j act with the gain g_j, inputs enter the current directly,
+and h_0 may be unknown.  What is recorded of a hidden unit is r_t.
+
+References
+----------
+.. [1] M. Beiran and A. Litwin-Kumar, "Prediction of neural activity in connectome-constrained
+   recurrent networks", Nature Neuroscience (2025).
+"""
 
 from __future__ import annotations
 
@@ -9,16 +26,25 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import known_name, whole_number
-from algebra.networks.activated import ActivatedNetwork, Stage
+from algebra.errors import InputError, known_name, shown, whole_number
+from algebra.networks.activated import SUMS, VALUES, ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
-from algebra.networks.base import MAX_CELLS, Support
+from algebra.networks.base import MAX_CELLS, STATES, TRACES, Support
 from algebra.networks.chain import RecurrentChain
+from algebra.networks.masks import held, lines_with_entries
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
-from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, plain_leak, read_leak
+from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, plain_leak, read_leak
+from algebra.programs.program import Builder, Program, Value
 
 # The outputs that may be labels.
 READ = ("last", "all")
+# What the state of a unit is, what it is at first, and what gains multiply.
+RATES, CURRENTS = STATE = ("rates", "currents")
+ZERO, INITIAL = ("zero", LEARNABLE)
+NO_GAIN, PRESYNAPTIC = ("none", "presynaptic")
+GAIN = (NO_GAIN, PRESYNAPTIC, RATES)
+# The columns of initial states and of gains.
+START, GAINS = "h0", "g"
 # One rate, one for each unit, or a file of them.
 _Rate = (
     Annotated[float, Keyword("exclusiveMinimum", 0), Keyword("maximum", 1)]
@@ -53,6 +79,13 @@ class RNN(ActivatedNetwork):
     read : {"last", "all"}, optional
         The outputs that are labels: that of the last step, or those of all steps (all samples at
         step 1, then at step 2, …).
+    state : {"rates", "currents"}, optional
+        What h_t is: see the module.
+    initial : {"zero", "learnable"}, optional
+        With currents: h_0 = 0, or a column ``h0`` of weights, the same for all samples.
+    gain : {"none", "presynaptic", "rates"}, optional
+        With currents: a column ``g`` of weights multiplies the rates in W g ∘ φ(h + c) alone, or
+        also where they are read and recorded.
 
     Examples
     --------
@@ -64,8 +97,10 @@ class RNN(ActivatedNetwork):
     title: ClassVar[str] = "recurrent"
     encoder: ClassVar[str | None] = "B"
     sparse: ClassVar[frozenset[str]] = frozenset({"W"})
+    bounded_by_support: ClassVar[frozenset[str]] = sparse
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {
-        **ActivatedNetwork.words, "read": READ
+        **ActivatedNetwork.words, "read": READ, "state": STATE, "initial": (ZERO, INITIAL),
+        "gain": GAIN,
     }  # fmt: skip
 
     n: int
@@ -77,6 +112,9 @@ class RNN(ActivatedNetwork):
     biases: bool = False
     leak: Annotated[Any, InFile(_Leak)] = NO_LEAK
     read: Annotated[str, Keyword("enum", READ)] = "last"
+    state: Annotated[str, Keyword("enum", STATE)] = RATES
+    initial: Annotated[str, Keyword("enum", (ZERO, INITIAL))] = ZERO
+    gain: Annotated[str, Keyword("enum", GAIN)] = NO_GAIN
 
     @classmethod
     def choices(cls) -> frozenset[str]:
@@ -84,6 +122,15 @@ class RNN(ActivatedNetwork):
 
     def __post_init__(self) -> None:
         known_name(self.read, "read", READ)
+        known_name(self.state, "state", STATE)
+        known_name(self.initial, "initial", (ZERO, INITIAL))
+        known_name(self.gain, "gain", GAIN)
+        if self.state == RATES and (self.initial, self.gain) != (ZERO, NO_GAIN):
+            key, value = ("initial", self.initial) if self.initial != ZERO else ("gain", self.gain)
+            raise InputError(
+                f'`{key}` ({shown(value)}) is about networks with state = "currents"; gains of '
+                'rates are those of columns of W, learnable by W = { gain = "columns" }'
+            )
         object.__setattr__(self, "n", whole_number(self.n, "n", 1, MAX_CELLS))
         object.__setattr__(self, "leak", read_leak(self.leak, self.n))
         super().__post_init__()
@@ -96,7 +143,10 @@ class RNN(ActivatedNetwork):
     def sizes(self) -> dict[str, Any]:
         plain = super().sizes
         plain["leak"] = plain_leak(self.leak)
-        for name, usual in (("leak", NO_LEAK), ("read", "last")):
+        for name, usual in (
+            ("leak", NO_LEAK), ("read", "last"), ("state", RATES), ("initial", ZERO),
+            ("gain", NO_GAIN),
+        ):  # fmt: skip
             if plain[name] == usual:
                 del plain[name]
         return plain
@@ -108,7 +158,20 @@ class RNN(ActivatedNetwork):
             found |= {"c": (self.n, 1), "e": (self.d, 1)}
         if self.leak == LEARNABLE:
             found[LEAK] = (self.n, 1)
+        if self.initial == INITIAL:
+            found[START] = (self.n, 1)
+        if self.gain != NO_GAIN:
+            found[GAINS] = (self.n, 1)
         return found
+
+    @property
+    def has_currents(self) -> bool:
+        return self.state == CURRENTS
+
+    @property
+    def unit_columns(self) -> tuple[str, ...]:
+        own = (LEAK, START, GAINS)
+        return tuple(name for name in own if name in self.shapes)
 
     @property
     def input_shape(self) -> tuple[int, int]:
@@ -122,11 +185,12 @@ class RNN(ActivatedNetwork):
         """The hidden units that no synapse and no bias reaches.
 
         h_t = φ(W (h_{t-1} + B x_t) + c) stays at φ(0) there: what W multiplies is their input.
-        `matchprob.from_torch` makes one for each input of an ``nn.RNN``.
+        `matchprob.from_torch` makes one for each input of an ``nn.RNN``.  To currents inputs are
+        added without weights of W: none is a relay.
         """
-        if "W" not in support:
+        if "W" not in support or self.has_currents:
             return []
-        is_reached = support["W"].any(axis=1)
+        is_reached = lines_with_entries(held(support, "W"))
         if self.biases:
             is_reached |= support["c"].any(axis=1) if "c" in support else True
         return [int(unit) for unit in np.flatnonzero(~is_reached)]
@@ -139,4 +203,53 @@ class RNN(ActivatedNetwork):
         """ "input", "hidden" or "output"."""
         if line == "row":
             return "output" if name in ("D", "e") else "hidden"
-        return "input" if name in ("B", "c", "e", LEAK) else "hidden"
+        return "input" if name in ("B", "c", "e", *self.unit_columns) else "hidden"
+
+    def build(self) -> Program:
+        """The steps with named pre-activations, values and rates, and the labels."""
+        if not self.has_currents:
+            return super().build()
+        build = Builder()
+        X = build.sample("X", (self.input_shape[0],))
+        blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
+        columns = {
+            name: build.reshaped(blocks[name], blocks[name].shape[:1])
+            for name in blocks
+            if blocks[name].shape[1:] == (1,) and name not in ("D", "W", "B")
+        }
+
+        def rates(k: int, state: Value) -> tuple[Value, Value]:
+            """What W multiplies, and what is read, of a state."""
+            a = build.add(state, columns["c"]) if self.biases else state
+            z = build.name(f"{VALUES} {k}", build.apply(str(self.activation), a))
+            if self.gain == NO_GAIN:
+                return z, z
+            scaled = build.multiply(columns[GAINS], z)
+            return scaled, scaled if self.gain == RATES else z
+
+        # The same for all samples, but a value of each.
+        h = build.index(np.full(self.n, -1), X)
+        before = None
+        if self.initial == INITIAL:
+            h = before = build.add(h, columns[START])
+        sent, _ = rates(0, h)
+        traces = []
+        for k, stage in enumerate(self.stages()):
+            assert stage.drive is not None
+            x = build.index(np.arange(*stage.drive), X)
+            current = build.add(
+                build.contract("ij,j->i", blocks["B"], x),
+                build.contract("ij,j->i", blocks["W"], sent),
+            )
+            h = leaked(build, self.leak, columns.get(LEAK), before, current)
+            before = h = build.name(f"{SUMS} {k}", h)
+            sent, read = rates(k + 1, h)
+            read = build.name(f"{STATES} {k}", read)
+            label = build.contract("ij,j->i", blocks["D"], read)
+            if self.biases:
+                label = build.add(label, columns["e"])
+            traces.append(build.name(f"{TRACES} {k}", label))
+        if not self.reads_all:
+            return build.program(traces[-1])
+        where = np.arange(len(traces) * self.d).reshape(len(traces), self.d).T
+        return build.program(build.index(where, *traces))

@@ -51,15 +51,17 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> Any:
     """
     if isinstance(value, SparseMatrix):
         need_shape(value.shape, f"`{name}`", shape)
-        bad = np.flatnonzero((value.values != 0) & (value.values != 1))
-        if len(bad):
+        others = np.flatnonzero((value.values != 0) & (value.values != 1))
+        if len(others):
+            k = others[0]
             raise InputError(
-                f"`{name}[{value.rows[bad[0]]}][{value.columns[bad[0]]}]` is "
-                f"{shown(value.values[bad[0]].item())}: a mask contains only 0 and 1"
+                f"`{name}[{value.rows[k]}][{value.columns[k]}]` is "
+                f"{shown(value.values[k].item())}: a mask contains only 0 and 1"
             )
         kept = value.values != 0
         ones = np.ones(int(kept.sum()), np.int8)
         return SparseMatrix(value.rows[kept], value.columns[kept], ones, value.shape)
+    array: np.ndarray
     try:
         array = value if isinstance(value, np.ndarray) else np.array(value, dtype=object)
     except ValueError as error:
@@ -238,18 +240,7 @@ class Allocation:
         >>> Allocation.from_masks(net, W=[[1, 1, 0], [1, 1, 0], [1, 0, 1]]).blocks("W")
         [(0, 1, 0, 1), (2, 2, 0, 0), (2, 2, 2, 2)]
         """
-        rows, columns = self.entries(name)
-        joined = (np.diff(rows) == 0) & (np.diff(columns) == 1)
-        row, first = (of[np.append(True, ~joined)[: len(rows)]] for of in (rows, columns))
-        last = columns[np.append(~joined, True)[: len(rows)]]
-        # Sorted by columns, so that equal runs in neighbouring rows are adjacent.
-        order = np.lexsort((row, last, first))
-        row, first, last = row[order], first[order], last[order]
-        same = (np.diff(row) == 1) & (np.diff(first) == 0) & (np.diff(last) == 0)
-        starts = np.flatnonzero(np.append(True, ~same)[: len(row)])
-        ends = np.append(starts[1:], len(row)) - 1 if len(starts) else starts
-        found = np.stack([row[starts], row[ends], first[starts], last[starts]], axis=1)
-        return sorted(map(tuple, found.tolist()))
+        return sorted(map(tuple, _rectangles(*self.entries(name)).tolist()))
 
     def row_counts(self, name: str) -> list[int]:
         """Number of learnable weights in each row of a matrix."""
@@ -288,14 +279,36 @@ def cells_data(key: str, network: Network, cells: Sequence[Cell]) -> dict[str, A
     """
     if len(cells) <= MOST_CELLS:
         return {key: list(map(list, cells))}
-    allocation = Allocation.from_cells(network, cells)
-    blocks = {name: list(map(list, allocation.blocks(name))) for name in allocation.matrices}
-    few = sum(map(len, blocks.values())) <= MOST_CELLS
+    places: dict[str, list[tuple[int, int]]] = {name: [] for name in network.shapes}
+    for name, i, j in cells:
+        places[name].append((i, j))
+    blocks, few = {}, 0
+    for name, own in places.items():
+        if own:
+            rows, columns = np.array(sorted(own), np.int64).T
+            blocks[name] = _rectangles(rows, columns)
+            few += len(blocks[name])
     return {
         key: None,
-        f"{key}_in": {name: len(allocation.entries(name)[0]) for name in blocks},
-        f"{key.removesuffix('s')}_blocks": blocks if few else None,
-    }
+        f"{key}_in": {name: len(places[name]) for name in blocks},
+        f"{key.removesuffix('s')}_blocks": {
+            name: sorted(found.tolist()) for name, found in blocks.items()
+        } if few <= MOST_CELLS else None,
+    }  # fmt: skip
+
+
+def _rectangles(rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+    """Cells, sorted by row and column, as rectangles: first and last row, and column."""
+    joined = (np.diff(rows) == 0) & (np.diff(columns) == 1)
+    row, first = (of[np.append(True, ~joined)[: len(rows)]] for of in (rows, columns))
+    last = columns[np.append(~joined, True)[: len(rows)]]
+    # Sorted by columns, so that equal runs in neighbouring rows are adjacent.
+    order = np.lexsort((row, last, first))
+    row, first, last = row[order], first[order], last[order]
+    same = (np.diff(row) == 1) & (np.diff(first) == 0) & (np.diff(last) == 0)
+    starts = np.flatnonzero(np.append(True, ~same)[: len(row)])
+    ends = np.append(starts[1:], len(row)) - 1 if len(starts) else starts
+    return np.stack([row[starts], row[ends], first[starts], last[starts]], axis=1)
 
 
 def check_cell(cell: Any, name: str) -> None:

@@ -116,8 +116,8 @@ class Types:
                 (divmod(pair, len(others)) for pair in found[order].tolist()), 1
             )
         )
-        groups = numbers if isinstance(learns, SparseMatrix) else np.asarray(numbers)
-        return Gain("cells", groups, called) if by_gains else Tied(groups, called)
+        held = numbers if isinstance(learns, SparseMatrix) else np.asarray(numbers)
+        return Gain("cells", held, called) if by_gains else Tied(held, called)
 
     def signs(self, given: Mapping[str, Any], learning: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Signs of weights by the type of the presynaptic unit (Dale's law), as matrices.

@@ -42,13 +42,13 @@ from algebra.files.arrays import dense
 from algebra.files.opening import FILE_LIMITS, check_ending, path_text, read_text, within_time
 from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
 from algebra.networks.kinds import network_from_dict
+from algebra.networks.masks import held, is_mask
 from algebra.problems.cell_types import Types
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
 from algebra.problems.file_entries import NAME_ENDINGS, EdgesTable
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
-from algebra.problems.masks import held, is_mask
 from algebra.problems.names import Names, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
@@ -89,6 +89,7 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     read_tables(ProblemFile, data)
     network = network_from_dict(_with_leaks(data["network"], folder), folder)
     names = Names(network, _names(data["names"], folder) if "names" in data else {})
+    support: Mapping[str, Any]
     support, learnable = (
         {
             name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), names, name, table)

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algebra.networks.base import Cell, Network
+from algebra.networks.masks import held
 from algebra.problems.allocation import Allocation
-from algebra.problems.masks import held
 
 if TYPE_CHECKING:
     from algebra.problems.updates import Update

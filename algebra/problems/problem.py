@@ -19,13 +19,13 @@ from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network, Support
 from algebra.networks.limits import plural
+from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
-from algebra.problems.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
 from algebra.problems.names import Names
 
 if TYPE_CHECKING:
@@ -139,7 +139,9 @@ class Problem:
             for name, value in learnable.items()
         }
         if self.constraints:
-            masks = {name: None if mask is None else np.asarray(mask) for name, mask in masks.items()}
+            masks = {
+                name: None if mask is None else np.asarray(mask) for name, mask in masks.items()
+            }
         constraints = self.constraints.on(self.network, masks, fixed=bool(learnable))
         object.__setattr__(self, "constraints", constraints)
 
@@ -492,9 +494,7 @@ class Problem:
             "learnable": learnable,
         }
         if self.support:
-            data["support"] = {
-                name: plain_mask(held(self.support, name)) for name in self.support
-            }
+            data["support"] = {name: plain_mask(held(self.support, name)) for name in self.support}
         if self.distribution != Distribution():
             data["distribution"] = self.distribution.to_dict()
         if self.teacher is not None:

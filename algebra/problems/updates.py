@@ -52,7 +52,7 @@ from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
 from algebra.files.arrays import coordinates_of
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.limits import plural
-from algebra.problems.masks import LARGE
+from algebra.networks.masks import LARGE
 
 # Matrices of numbers with more entries are held by those that are not 0.
 _LARGE = 1 << 16

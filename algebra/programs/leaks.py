@@ -31,11 +31,20 @@ unit j.  `sums_are_independent` computes them step by step, identifies pre-activ
 coefficients, and checks for each unit that the different ones have full rank (modulo a prime, which
 proves it over Q).  Pre-activations of different units have no monomial in common.  If the check
 fails, formal ranks are upper bounds, as for erf.  Units that inputs reach directly always pass.
+
+**Currents.**  If the state is a current, h_t = (1 − α) h_{t-1} + α (W z_{t-1} + B x_t), with
+z_{t-1} the values (perhaps times gains, which are weights) at a_{t-1} = h_{t-1} + c, and h_0 is 0
+or a weight, the pre-activations a_0, …, a_T of a unit that samples reach contain α_i B_il x with a
+new sample, or α_i W_ij z with a value that no earlier one contains; they are independent as above.
+If the leaks are weights, α_i does not occur in the inputs I_s of unit i, and a_t is a polynomial in
+α_i of degree t − s + 1 from the first step s at which I_s ≠ 0 (of degree t if h_0 is a weight): the
+different ones are independent.  If the leaks are numbers, or there are none, the coefficients of
+the pre-activations that no sample reaches are checked as above (`currents_are_independent`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from math import lcm
 from typing import Any
@@ -151,7 +160,12 @@ def leaked(
 
 
 def sums_are_independent(
-    leak: Any, steps: int, inner: np.ndarray, driven: np.ndarray, biased: np.ndarray, silent: bool
+    leak: Any,
+    steps: int,
+    inputs: Sequence[Sequence[int]],
+    driven: np.ndarray,
+    biased: np.ndarray,
+    silent: bool,
 ) -> bool:
     """Whether different sums of a unit are linearly independent over Q: see the module.
 
@@ -160,8 +174,8 @@ def sums_are_independent(
     leak : Any
         A result of `read_leak`.
     steps : int
-    inner : ndarray of bool, units × units
-        The recurrent weights that exist: unit j reaches unit i in row i, column j.
+    inputs : sequence of sequences of int
+        For each unit those from which a recurrent weight leads to it.
     driven, biased : ndarray of bool
         The units that inputs enter, and those with a bias.
     silent : bool
@@ -169,7 +183,6 @@ def sums_are_independent(
     """
     if leak in (NO_LEAK, LEARNABLE):
         return True
-    inputs = [np.flatnonzero(row).tolist() for row in inner]
     alpha = leak if len(leak) > 1 else leak * len(inputs)
     reached = np.zeros(len(inputs), bool)
     # For each unit: the numbers of its different values, by the coefficients of the pre-activation,
@@ -192,6 +205,52 @@ def sums_are_independent(
             states[i] = {k: (1 - alpha[i]) * c for k, c in states[i].items() if alpha[i] != 1}
             if value is not None:
                 states[i][value] = states[i].get(value, Fraction(0)) + alpha[i]
+    return all(_full_rank(sums, bool(biased[i])) for i, sums in enumerate(known))
+
+
+def currents_are_independent(
+    leak: Any, steps: int, inputs: Sequence[Sequence[int]], driven: np.ndarray, biased: np.ndarray,
+    initial: np.ndarray, silent: bool,
+) -> bool:  # fmt: skip
+    """`sums_are_independent` for currents: see the module.
+
+    Parameters
+    ----------
+    initial : ndarray of bool
+        The units whose initial current is a weight.
+    leak, steps, inputs, driven, biased, silent
+        As for `sums_are_independent`; without a leak α is 1.
+    """
+    if leak == LEARNABLE:
+        return True
+    units = range(len(inputs))
+    alpha = [Fraction(1)] * len(inputs) if leak == NO_LEAK else leak * (len(inputs) // len(leak))
+    reached = np.zeros(len(inputs), bool)
+    known: list[dict[tuple[Any, ...], int]] = [{} for _ in units]
+    # Coefficients of currents: by sender and number of its value; the initial current is (-1, 0).
+    states: list[dict[tuple[int, int], Fraction]] = [
+        {(-1, 0): Fraction(1)} if initial[i] else {} for i in units
+    ]
+    for _ in range(steps + 1):
+        if reached.all():
+            break
+        values: list[int | None] = []
+        for i in units:
+            terms = tuple((j, ((k, c),)) for (j, k), c in sorted(states[i].items()) if c)
+            is_zero = not terms and not biased[i]
+            values.append(
+                None if reached[i] or (is_zero and silent)
+                else known[i].setdefault(terms, len(known[i]))
+            )  # fmt: skip
+        for i in units:
+            kept = {key: (1 - alpha[i]) * c for key, c in states[i].items() if alpha[i] != 1}
+            for j in inputs[i]:
+                if values[j] is not None:
+                    key = j, values[j]
+                    kept[key] = kept.get(key, Fraction(0)) + alpha[i]  # type: ignore[index, arg-type]
+            states[i] = kept  # type: ignore[assignment]
+        now = reached | driven
+        reached = np.array([now[i] or any(reached[j] for j in inputs[i]) for i in units])
     return all(_full_rank(sums, bool(biased[i])) for i, sums in enumerate(known))
 
 

@@ -32,8 +32,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from itertools import repeat
 from dataclasses import replace
+from itertools import repeat
 from typing import Any
 
 import numpy as np
@@ -41,10 +41,10 @@ import numpy as np
 from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import ColumnFactors, Factors, Network, Point
+from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.values import residue, restrict
-from algebra.problems.masks import held
 from algebra.ranks.size import FOR_ECHELON, check_size
 
 # Entries handled at a time if left factors differ between samples.

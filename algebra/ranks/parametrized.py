@@ -42,10 +42,10 @@ from algebra.networks.base import (
     Reading,
     Support,
 )
+from algebra.networks.masks import held
 from algebra.networks.protocols import HasJacobian, HasUnits, jacobian_of
 from algebra.problems.allocation import Allocation
 from algebra.problems.learning import Learning
-from algebra.problems.masks import held
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
@@ -313,9 +313,7 @@ class Parametrized(HasJacobian):
             own = getattr(before, "value", before)
             if isinstance(own, SparseMatrix):
                 numbers = update.numbers_at(own.shape, own.rows, own.columns)
-                weights[name] = before.with_entries(
-                    update.applied(before.entries, numbers, values)
-                )
+                weights[name] = before.with_entries(update.applied(before.entries, numbers, values))
             else:
                 weights[name] = update.apply(before, values)
         return replace(point, weights=weights)

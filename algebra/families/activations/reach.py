@@ -138,7 +138,12 @@ def moved_units(network: ActivatedNetwork, moving: Allocation, support: Support)
     for stage in network.stages():
         sending = moved | {j for j in range(network.shapes[stage.matrix][1])
                            if stage.drive is not None and (network.encoder, j) in own}  # fmt: skip
-        before = moved if network.reads_all or network.leak != NO_LEAK else set()
+        if network.has_currents:
+            columns = (stage.matrix, stage.bias, network.encoder, *network.unit_columns)
+            moved |= {i for name, i in own if name in columns}
+            sending = moved
+        keeps = network.reads_all or network.leak != NO_LEAK or network.has_currents
+        before = moved if keeps else set()
         moved = before | {i for i, j in exists[stage.matrix] if j in sending}
         moved |= {i for name, i in own if name in (stage.matrix, stage.bias)}
     return moved

@@ -131,13 +131,22 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
         by_name[name].add((i, j))
     alive: set[int] = set()
     ever: set[int] = set()
+    driven: set[int] = set()
+    if network.has_currents:
+        # Inputs reach the currents directly, and initial currents and biases are there at once.
+        driven = {i for i, _ in by_name[str(network.encoder)]}
+        alive = {i for name in network.unit_columns for i, _ in by_name[name]}
     for number, stage in enumerate(network.stages()):
         if stage.drive is None:
             sending = set(range(network.input_shape[0])) if number == 0 else alive
         else:
             driven = {i for i, _ in by_name[str(network.encoder)]}
             sending = driven | (alive if number else set())
-        receiving = {i for i, j in by_name[stage.matrix] if j in sending}
+        if network.has_currents:
+            biased = {i for i, _ in by_name[stage.bias]} if stage.bias is not None else set()
+            every = set(range(network.shapes[stage.matrix][0]))
+            sending = alive | biased if network.activation.vanishes_at_zero else every
+        receiving = driven | {i for i, j in by_name[stage.matrix] if j in sending}
         if stage.bias is not None:
             receiving |= {i for i, _ in by_name[stage.bias]}
         if not network.activation.vanishes_at_zero:

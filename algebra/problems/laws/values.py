@@ -46,7 +46,7 @@ from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell, Network, Support
-from algebra.problems.masks import Masks
+from algebra.networks.masks import Masks
 
 JITTER, RELATIVE = "jitter", "relative"
 

@@ -130,8 +130,11 @@ def _of_cells(
     for k, group in enumerate(found.groups, 1):
         number[[place[cell] for cell in group]] = k
     at = number[movers]
-    groups = [tuple(cells[k] for k in np.flatnonzero(at == own)) for own in dict.fromkeys(at.tolist())
-              if own]  # fmt: skip
+    groups = [
+        tuple(cells[k] for k in np.flatnonzero(at == own))
+        for own in dict.fromkeys(at.tolist())
+        if own
+    ]
     determined = tuple(cells[k] for k in np.flatnonzero(at == 0))
     return replace(found, determined=determined, groups=tuple(groups))
 

@@ -319,7 +319,7 @@ def target_states(
     if question.rank.rank == size and question.spanning <= chosen:
         # No direction is left: proved.
         error = Fraction(0)
-    for p, number in part.points():
+    for p, number in part.points() if error >= stop_below else ():
         if error < stop_below:
             break
         point = part.point(p, number)

@@ -65,6 +65,9 @@ class Masks(Mapping[str, Any]):
             self._arrays[name] = array
         return self._arrays[name]
 
+    def __contains__(self, name: object) -> bool:
+        return name in self._given
+
     def __iter__(self) -> Iterator[str]:
         return iter(self._given)
 
@@ -77,6 +80,22 @@ def held(masks: Mapping[str, Any] | None, name: str) -> Any:
     if isinstance(masks, Masks):
         return masks.held(name)
     return None if masks is None else masks.get(name)
+
+
+def lines_with_entries(mask: Any) -> np.ndarray:
+    """Which rows of a mask have an entry that is not 0."""
+    if isinstance(mask, SparseMatrix):
+        return np.bincount(mask.rows[mask.values != 0], minlength=mask.shape[0]) > 0
+    return np.asarray(np.asarray(mask).any(axis=1))
+
+
+def columns_by_row(mask: Any, shape: tuple[int, int]) -> list[list[int]]:
+    """For each row of a mask the columns of its entries; all of them without a mask."""
+    if mask is None:
+        return [list(range(shape[1])) for _ in range(shape[0])]
+    found = mask if isinstance(mask, SparseMatrix) else SparseMatrix.of(np.asarray(mask))
+    ends = np.cumsum(np.bincount(found.rows, minlength=shape[0]))[:-1]
+    return [part.tolist() for part in np.split(found.columns, ends)]
 
 
 def is_mask(value: Any) -> bool:
