@@ -2,6 +2,7 @@ r"""Generic ranks: the decision whether MP = 0, and explanations by counting.
 
 budgets/      Budgets: bounds of the equations that the weights of a row, column or cross affect
 derivatives   Forward-mode derivatives over GF(p): matrices of dual numbers
+few_samples   Rows of the labels' Jacobian from as few samples as the rank can need
 generalization  Whether a match is the teacher's function, from ranks with more samples
 generic_rank  Ranks found over GF(p) at random points, with the error bound of a deficit
 jacobian      The generic Jacobian, and the exact test for MP = 0
