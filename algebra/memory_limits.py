@@ -19,7 +19,7 @@ from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, Unfinished, shown
 
 
 @dataclass(frozen=True)
@@ -57,6 +57,8 @@ _UNKNOWN = 1 << 62
 # How long the free memory that was read last is used, if a call has no limit, and that memory.
 _KEPT_SECONDS = 0.02
 _free = (-math.inf, 0)
+# What code takes that is loaded later, and small objects.
+_LATER = 16_000_000
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]?)(i?)B?")
 
 
@@ -123,7 +125,8 @@ def beside_held() -> Iterator[None]:
     if limit is None or limit.base is None:
         yield
         return
-    token = _LIMIT.set(replace(limit, taken=max(held_memory() - limit.base, 0)))
+    held = max(held_memory() - limit.base, 0)
+    token = _LIMIT.set(replace(limit, taken=held + min(_LATER, limit.size // 8)))
     try:
         yield
     finally:
@@ -141,6 +144,62 @@ def memory_limit() -> int:
     if now - _free[0] > _KEPT_SECONDS:
         _free = (now, free_memory())
     return _free[1] // 2
+
+
+def check_memory(needed: float, what: str) -> None:
+    """Refuse work before it begins, if it takes more memory than a limit that is given leaves.
+
+    Parameters
+    ----------
+    needed : float
+        Bytes, beside what the process holds now.
+    what : str
+        What takes it, for the message.
+
+    Raises
+    ------
+    Unfinished
+    """
+    limit = _LIMIT.get()
+    if limit is None:
+        return
+    held = 0 if limit.base is None else max(held_memory() - limit.base, 0)
+    if held + needed <= limit.size:
+        return
+    beside = f", of which {in_units(held)} are taken" if held else ""
+    raise Unfinished(
+        f"{what} takes about {in_units(needed)} of memory, more than the limit leaves "
+        f"({in_units(limit.size)}{beside}): raise `memory` to {smallest_limit(held + needed)}"
+    )
+
+
+def need_left(needed: float, what: str) -> None:
+    """Refuse work that takes more memory than `memory_limit`; `what` with its verb.
+
+    Raises
+    ------
+    Unfinished
+    """
+    if needed >= memory_limit():
+        raise Unfinished(
+            f"{what} about {in_units(needed)} of memory, more than the limit leaves "
+            f"({limit_in_words()}): raise `memory` to {limit_for(needed)}"
+        )
+
+
+def limit_for(needed: float) -> str:
+    """The smallest limit in words that leaves so many bytes beside what is taken."""
+    given = _LIMIT.get()
+    return smallest_limit(needed + (0 if given is None else given.taken))
+
+
+def smallest_limit(needed: float) -> str:
+    """A limit that is large enough for so many bytes, and for code that is loaded later.
+
+    >>> smallest_limit(81_500_000)
+    '110MB'
+    """
+    return f"{-int(-(1.05 * needed + _LATER) // 10_000_000) * 10}MB"
 
 
 def limit_in_words() -> str:

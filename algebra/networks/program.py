@@ -37,6 +37,7 @@ import numpy as np
 from algebra.declarations import InFile, Keyword, Size
 from algebra.errors import InputError, shown, whole_number
 from algebra.linalg.modular import Residues, random_residues
+from algebra.memory_limits import check_memory
 from algebra.networks.base import (
     LABELS,
     MAX_CELLS,
@@ -55,7 +56,7 @@ from algebra.programs.balls import BallArithmetic, as_balls
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
-from algebra.programs.generic import Model, arguments_are_independent
+from algebra.programs.generic import Model, arguments_are_independent, bytes_of_sample
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
 from algebra.programs.program import Program, matrix_shape
 from algebra.programs.roles import ROLES, of_role
@@ -70,6 +71,8 @@ GENERIC, FILE = "generic", "file"
 EMBEDDED = 1 << 20
 # Rational statistics are multiples of 1/`_GRID`, from 1 to 3.
 _GRID = 16
+# Arrays of the size of the largest weight that a product modulo a long prime makes of it.
+_LIMBS = 12
 _LEAST = _GRID
 _MOST = 3 * _GRID
 
@@ -408,10 +411,19 @@ class ProgramNetwork(HasJacobian):
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         if not self.has_pattern:
             raise self._no_pattern()
-        blocks = self._blocks(point, point.weights, point.X)
         wanted = list(self.shapes) if names is None else list(names)
+        self._check_memory(wanted)
+        blocks = self._blocks(point, point.weights, point.X)
         sweep = Sweep(self.program(), self._arithmetic(point), blocks, wanted)
         return ProgramColumns(self, sweep)
+
+    def _check_memory(self, names: Sequence[str]) -> None:
+        """Refuse a pass whose values, weights and parts of the largest weight are too large."""
+        program = self.program()
+        sizes = [prod(shape) for shape in program.weights.values()]
+        values = self.m * bytes_of_sample(program, frozenset(names))
+        weights = 8 * (sum(sizes) + _LIMBS * max(sizes, default=0))
+        check_memory(values + weights, f"a pass of {self.m} samples through the model")
 
     def modular_forward(self, point: Point) -> Matrix:
         if not self.has_pattern:

@@ -27,7 +27,7 @@ from algebra.linalg.modular import (
     times,
 )
 from algebra.linalg.short_primes import BITS, STORED, signed
-from algebra.memory_limits import in_units, limit_in_words, memory_limit
+from algebra.memory_limits import in_units, limit_for, limit_in_words, memory_limit, need_left
 from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate, evaluation_order
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
@@ -510,7 +510,8 @@ class Columns:
         if own > memory_limit() // 2:
             raise Unfinished(
                 f"one sample takes about {in_units(own)} of memory, more than half of the limit "
-                f"({limit_in_words()}): raise `memory`, or let fewer parameters learn"
+                f"({limit_in_words()}): raise `memory` to {limit_for(2 * own)}, or let fewer "
+                "parameters learn"
             )
         left = memory_beside_weights(model)
         self.step = min(m, samples_of_part(own))
@@ -627,11 +628,7 @@ def memory_beside_weights(model: Model) -> int:
     sizes = [8 * math.prod(shape) for shape in model.program.weights.values()]
     copies = 3 if "choose" in model.functions else 1
     needed = copies * sum(sizes) + 2 * max(sizes, default=0)
-    if needed >= memory_limit():
-        raise Unfinished(
-            f"the weights take about {in_units(needed)} of memory, more than the limit leaves "
-            f"({limit_in_words()}): raise `memory`"
-        )
+    need_left(needed, "the weights take")
     return memory_limit() - needed
 
 

@@ -65,6 +65,7 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.memory_limits import check_memory
 from algebra.programs.patches import Patches
 from algebra.time_limits import check_time
 
@@ -72,6 +73,8 @@ from algebra.time_limits import check_time
 MOST_OPERATIONS = 200_000
 # Entries of values for each entry of the tables of a program from a file.
 _VALUES = 64
+# Places in a table from which its memory is compared with the limit.
+_LARGE_TABLE = 1 << 18
 Shape = tuple[int, ...]
 Role = Literal["weight", "sample"]
 
@@ -319,6 +322,8 @@ class Builder:
         if self._most is None:
             return
         check_time()
+        if not is_value and entries > _LARGE_TABLE:
+            check_memory(2 * 8 * entries, f"a table of {shown(entries)} places of entries")
         most, before = self._most, self._entries
         if is_value:
             most, before = _VALUES * most, self._values

@@ -35,6 +35,7 @@ from math import prod
 import numpy as np
 
 from algebra.linalg.modular import modular_rank
+from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
@@ -50,6 +51,8 @@ _PRIMES = (2147483629, 2147483587)
 
 
 # Other functions whose value at 0 is 0.
+# Bytes for each weight, at most (measured).
+_BYTES = 700
 _VANISHING = ("tanh", "erf")
 
 
@@ -400,7 +403,7 @@ def scales(
     Returns
     -------
     int or None
-        None for a program with too many products to examine.
+        None for a program with too many products to examine, or if memory is too short.
 
     Examples
     --------
@@ -412,6 +415,8 @@ def scales(
     >>> scales(net), scales(net, ["V"])
     (3, 0)
     """
+    if _BYTES * sum(map(prod, program.weights.values())) > memory_limit():
+        return None
     wanted = set(program.weights) if names is None else set(names)
     needed = program.needed([program.output])
     masks = {

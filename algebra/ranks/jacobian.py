@@ -40,6 +40,7 @@ import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
+from algebra.memory_limits import check_memory
 from algebra.networks.base import ColumnFactors, Factors, Network, Point
 from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of
@@ -49,6 +50,8 @@ from algebra.ranks.size import FOR_ECHELON, check_size
 
 # Entries handled at a time if left factors differ between samples.
 _AT_ONCE = 1 << 18
+# About the bytes of a cell in a list.
+_BYTES_OF_CELL = 120
 
 
 def random_point(
@@ -172,9 +175,23 @@ def columns_at(network: Network, point: Point, cells: Sequence[Cell]) -> Residue
     return jacobian(tangent_factors(network, point, names), cells, point.p)
 
 
+def _number_of_cells(network: Network, support: Mapping[str, np.ndarray]) -> int:
+    """How many weights exist."""
+    count = 0
+    for name, (rows, columns) in network.shapes.items():
+        mask = held(support, name)
+        if isinstance(mask, SparseMatrix):
+            count += len(mask.rows)
+        else:
+            count += rows * columns if mask is None else int(np.count_nonzero(mask))
+    return count
+
+
 def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None) -> list[Cell]:
     """Every weight that exists."""
     support = support or {}
+    count = _number_of_cells(network, support)
+    check_memory(_BYTES_OF_CELL * count, f"a list of {count:,} weights")
     found: list[Cell] = []
     for name, shape in network.shapes.items():
         mask = held(support, name)
@@ -188,4 +205,7 @@ def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None)
 
 def everything_learns(allocation: Allocation, support: Mapping[str, np.ndarray]) -> bool:
     """Whether every weight that exists learns."""
+    # If there are fewer, the others, perhaps millions, are not listed.
+    if len(allocation.cells) < _number_of_cells(allocation.network, support):
+        return False
     return set(all_cells(allocation.network, support)) <= set(allocation.cells)

@@ -10,6 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import matchprob as mp
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import (
     beside_held,
@@ -21,8 +22,13 @@ from algebra.memory_limits import (
     memory_limit,
     memory_size,
 )
+from algebra.networks.feedforward import LinearEstimator
+from algebra.problems.problem import Problem
 from algebra.programs.generic import Columns, Model, bytes_of_sample, random_program_point
+from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
+from algebra.ranks.jacobian import all_cells, everything_learns
+from tests.onnx_models import Net, onnx
 
 
 @pytest.mark.parametrize(
@@ -139,8 +145,50 @@ def test_what_the_process_holds_is_subtracted():
         assert "taken" not in limit_in_words()
 
 
+def test_reading_is_limited_before_it_begins(tmp_path):
+    """A file of 8 MB is not read in a limit of 20 MB, nor a table of many places made."""
+    net = Net()
+    value = net.linear("l", net.input("x", 1000), 1000, 1000, bias=False)
+    onnx.save(net.model(value), str(tmp_path / "large.onnx"))
+    limits = []
+    for size in (20_000_000, None):
+        with limited_memory(size or limits[0]):
+            if size:
+                with pytest.raises(Unfinished, match=r"large.onnx: reading it takes about 36") as e:
+                    read_onnx(tmp_path / "large.onnx")
+                limits.append(memory_size(str(e.value).rpartition(" ")[2]))
+            else:
+                read_onnx(tmp_path / "large.onnx")
+    assert 36_000_000 < limits[0] < 80_000_000
+    build = Builder(1 << 30)
+    with limited_memory(20_000_000), pytest.raises(Unfinished, match="a table of 2000000 places"):
+        build.room(2_000_000)
+
+
+def test_the_limit_of_a_refusal_suffices(tmp_path):
+    """A model that 1 MB is too little for is answered in the limit that the message names."""
+    net = Net()
+    onnx.save(net.model(net.linear("l", net.input("x", 3), 3, 2)), str(tmp_path / "l.onnx"))
+    with limited_memory(1_000_000, whole=True), pytest.raises(Unfinished) as refused:
+        mp.capacity(tmp_path / "l.onnx", ["all"])
+    limit = memory_size(str(refused.value).rpartition(" ")[2])
+    with limited_memory(limit, whole=True):
+        [found] = mp.capacity(tmp_path / "l.onnx", ["all"]).subsets
+    assert (found.rank, found.capacity) == (8, 4)
+
+
+def test_a_list_of_all_weights_counts():
+    """Not made for an allocation of a part of them, and refused if it is too large."""
+    net = LinearEstimator(q=2000, d=1000, m=1)
+    some = Problem(net, {"W": np.eye(1000, 2000, dtype=np.int8)}).allocation
+    with limited_memory(20_000_000):
+        assert not everything_learns(some, {})
+        with pytest.raises(Unfinished, match="a list of 2,000,000 weights"):
+            all_cells(net)
+
+
 @pytest.mark.long
-@pytest.mark.parametrize("limit", ["400MB", "600MB"])
+@pytest.mark.parametrize("limit", ["120MB", "250MB", "400MB", "600MB"])
 def test_no_peak_exceeds_the_limit_by_more_than_a_fifth(limit):
     """Five models of 2,433 to two million parameters: their ranks, or a refusal, in this memory."""
     root = Path(__file__).parents[2]

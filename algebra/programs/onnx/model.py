@@ -10,11 +10,15 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, Unfinished, one_line, shown
 from algebra.files.opening import FILE_LIMITS, read_bytes
 from algebra.installing import missing
+from algebra.memory_limits import check_memory
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 from algebra.programs.onnx.bounds import check_expansion, most_entries
+
+# Memory of reading a model, in lengths of its file: the text, the message, arrays (measured).
+READING = 4.5
 
 
 def need_onnx() -> Any:
@@ -59,11 +63,11 @@ def reading(path: Path) -> Iterator[None]:
     Raises
     ------
     InputError
-        In place of any other exception; time limits pass.
+        In place of any other exception; limits of time and memory pass.
     """
     try:
         yield
-    except InputError:
+    except (InputError, Unfinished):
         raise
     except MemoryError:
         raise InputError(f"{path}: it is too large for the memory of this machine") from None
@@ -103,8 +107,12 @@ def read_model(path: Path) -> bytes:
     ------
     InputError
         If it is missing, too long, or no regular file.
+    Unfinished
+        If reading it takes more memory than the limit leaves.
     """
     try:
+        if path.is_file():
+            check_memory(READING * path.stat().st_size, f"{path}: reading it")
         return read_bytes(path, FILE_LIMITS.model, is_named_inside=True)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
@@ -232,6 +240,9 @@ def _external(tensor: Any, folder: Path) -> bytes:
     if not all((text.isascii() and text.isdigit()) or not text for text in (start, length)):
         raise InputError(f"begins at {shown(start)} of its file, and has {shown(length)} bytes")
     try:
+        if (folder / name).is_file():
+            size = int(length) if length else (folder / name).stat().st_size
+            check_memory(3 * size, f"reading {shown(name)}")
         return read_bytes(
             folder / name, FILE_LIMITS.model, is_named_inside=True, start=int(start or 0),
             length=int(length) if length else None,

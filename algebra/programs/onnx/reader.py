@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import ErrorsAt, InputError, one_line
+from algebra.errors import ErrorsAt, InputError, Unfinished, one_line
 from algebra.programs.onnx.batches import BOOLEAN, Batch, Input, Sizes, batch_of
 from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant
 from algebra.programs.onnx.elementwise import ELEMENTWISE
@@ -245,7 +245,7 @@ class _Reader:
                 if str(error).startswith(str(self.path)):
                     raise
                 raise InputError(f"{where}: {error}") from None
-            except MemoryError:
+            except (MemoryError, Unfinished):
                 raise
             except Exception as error:
                 # A node with other inputs or attributes than its operator has.

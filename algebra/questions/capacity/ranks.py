@@ -36,10 +36,11 @@ from algebra.linalg.modular import (
     random_residues,
 )
 from algebra.linalg.short_primes import BITS as SHORT_BITS
-from algebra.linalg.short_primes import unsigned
-from algebra.memory_limits import in_units, limit_in_words, limited_memory
+from algebra.linalg.short_primes import WIDTH, unsigned
+from algebra.memory_limits import in_units, limit_in_words, limited_memory, memory_limit, need_left
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
+    COLUMNS,
     Columns,
     Model,
     NoPattern,
@@ -72,12 +73,15 @@ from algebra.time_limits import OutOfTime, phase, time_left, unlimited
 
 # Largest number of multiplications of one rank if the number of samples is not given.
 MOST_WORK = 1_500_000_000_000
+# The same of the passes through the model.
+MOST_PASSES = 400_000_000_000
 # Bytes of an entry of the Jacobian, with copies.
 _BYTES = 24
 # The same if low-rank updates are among the columns.
 _BYTES_OF_UPDATES = 48
-# Of the blocks of an elimination (measured).
-_ELIMINATION = 100_000_000
+# Of an entry of the blocks of an elimination, with copies (measured); of an integer of Python.
+_BYTES_OF_BLOCKS = 48
+_PYTHON = 48
 # Samples for each one that would do if they were exchangeable, on activation patterns: after the
 # first round, and at most.  Some units switch so seldom that ranks grow for ever longer.
 _MORE_SAMPLES = 4
@@ -321,17 +325,29 @@ def _most_samples(model: Model, subset: Subset, entry: int = _BYTES) -> int:
         model.program, frozenset(subset.names), with_signs="choose" in model.functions
     )
     d, limit = model.outputs, memory_beside_weights(model)
-    limit -= min(_ELIMINATION, limit // 2)
     # Inputs as residues and as doubles, with the random words that they are drawn from.
     inputs = 32 * sum(map(prod, model.program.samples.values()))
 
+    def width_of(rows: int) -> int:
+        """Columns: of updates all, otherwise combinations if they are many (`Columns`)."""
+        return size if subset.low_rank else min(size, max(rows + 32, min(COLUMNS, 2 * rows)))
+
+    def memory(samples: int) -> int:
+        rows = d * samples
+        width = width_of(rows)
+        # Blocks of the elimination, and Python's integers on their way to it.
+        blocks = _BYTES_OF_BLOCKS * max(width, rows) * min(rows, width, WIDTH)
+        blocks += _PYTHON * min(rows, width, WIDTH) ** 2
+        return entry * rows * width + blocks + inputs * samples
+
     def fits(samples: int) -> bool:
         rows = d * samples
-        width = min(size, rows + 32)
+        width = width_of(rows)
         work = rows * width * (min(rows, width) + (2 * size if size > 4 * rows else 0))
-        work = max(work, sweep * samples)
-        return work <= MOST_WORK and entry * rows * width + inputs * samples <= limit
+        passes = sweep * samples <= MOST_PASSES
+        return work <= MOST_WORK and passes and memory(samples) <= limit
 
+    need_left(memory(2) + memory_limit() - limit, "two samples and the weights take")
     least, most = 2, 4
     while fits(most):
         least, most = most, 2 * most

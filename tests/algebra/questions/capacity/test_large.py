@@ -75,7 +75,7 @@ def test_values_of_all_samples_count_as_work(monkeypatch):
     value = build.contract("ij,j->i", build.weight("W", (20, 20)), build.sample("x", (20,)))
     value = build.power(value, 2)
     model = Model(build.program(build.contract("ij,j->i", build.weight("V", (20, 20)), value)))
-    monkeypatch.setattr(ranks, "MOST_WORK", 1_000_000)
+    monkeypatch.setattr(ranks, "MOST_PASSES", 1_000_000)
     sweep = work_of_sample(model.program, frozenset(["W"]), with_signs=False)
     assert 21 * 400 < sweep < 24 * 400
     assert ranks._most_samples(model, Subset("W", ("W",))) <= 1_000_000 // sweep
