@@ -92,9 +92,9 @@ _MOST_LONG = 5_000_000_000
 # Entries of all values of all samples above which ranks on an activation pattern, which are lower
 # bounds in any case, are those of one round of samples modulo a short prime.
 MOST_VALUES = 1_000_000_000
-# Number of samples from which, under a time limit, ranks of a part of them come first; the part.
+# Number of samples from which, under a time limit, ranks of parts of them come first; the parts.
 _LEAST_EARLY = 16
-_EARLY = 8
+_EARLY = (512, 64, 8)
 # At least a third of all primes may be drawn: −1 is a non-square modulo half of them.
 _PRIMES = 3
 # Points modulo short primes that are tried, where divisors may be 0.
@@ -378,15 +378,18 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
             f"the limit ({limit_in_words()}): ask for fewer, or raise `memory`"
         )
     done: list[int] = []
-    if samples >= _LEAST_EARLY and not math.isinf(time_left()):
-        done, _ = _short_ranks(model, subset, samples // _EARLY, seed)
+    early = _EARLY if samples >= _LEAST_EARLY and not math.isinf(time_left()) else ()
+    parts = sorted({samples // share for share in early} - {0})
     while True:
         try:
+            for part in parts:
+                done, _ = _short_ranks(model, subset, part, seed)
             ranks, proved = _short_ranks(model, subset, samples, seed)
         except OutOfTime:
             if not done:
                 raise
             return _Growth(done, len(done), _full(done, d), False, None, is_cut=True)
+        parts = []
         done = ranks
         # If the last sample adds nothing, or all parameters count, no later sample adds anything.
         # On activation patterns, and of tokens, half of them must add nothing.

@@ -102,15 +102,16 @@ def test_finished_rows_are_kept(monkeypatch):
         capacities(model, subsets[:1])
 
 
-def test_samples_that_are_finished_in_time_are_lower_bounds(monkeypatch):
-    """If the time is over at more samples, the ranks of an eighth of them are kept, as such."""
+@pytest.mark.parametrize(("most", "share"), [(20, 8), (3, 64)])
+def test_samples_that_are_finished_in_time_are_lower_bounds(most, share, monkeypatch):
+    """If the time is over at more samples, the ranks of a part of them are kept, as such."""
     model = perceptron(3, 12, 12, 2)
     subset = Subset("all", tuple(model.program.weights))
     own, asked = ranks._short_ranks, []
 
     def limited(model, subset, m, *more):
         asked.append(m)
-        if m > 20:
+        if m > most:
             raise OutOfTime("the time limit is over")
         return own(model, subset, m, *more)
 
@@ -118,8 +119,9 @@ def test_samples_that_are_finished_in_time_are_lower_bounds(monkeypatch):
     with within(600):
         found = capacities(model, [subset])
     [row] = found.subsets
-    assert len(asked) == 2
-    assert asked[0] == row.samples == asked[1] // 8
+    [all_samples] = {ranks.samples_of_all(model.program, subset) + 2}
+    assert row.samples == all_samples // share
+    assert asked[-1] > most >= asked[-2] == row.samples
     assert (row.rank, row.capacity) == (2 * row.samples, row.samples)
     assert (row.is_whole, found.unfinished) == (False, ("all",))
     with within(600):
