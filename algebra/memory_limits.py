@@ -146,12 +146,12 @@ def memory_limit() -> int:
     return _free[1] // 2
 
 
-def check_memory(needed: float, what: str) -> None:
+def check_memory(needed: int, what: str) -> None:
     """Refuse work before it begins, if it takes more memory than a limit that is given leaves.
 
     Parameters
     ----------
-    needed : float
+    needed : int
         Bytes, beside what the process holds now.
     what : str
         What takes it, for the message.
@@ -173,7 +173,7 @@ def check_memory(needed: float, what: str) -> None:
     )
 
 
-def need_left(needed: float, what: str) -> None:
+def need_left(needed: int, what: str) -> None:
     """Refuse work that takes more memory than `memory_limit`; `what` with its verb.
 
     Raises
@@ -187,19 +187,19 @@ def need_left(needed: float, what: str) -> None:
         )
 
 
-def limit_for(needed: float) -> str:
+def limit_for(needed: int) -> str:
     """The smallest limit in words that leaves so many bytes beside what is taken."""
     given = _LIMIT.get()
     return smallest_limit(needed + (0 if given is None else given.taken))
 
 
-def smallest_limit(needed: float) -> str:
+def smallest_limit(needed: int) -> str:
     """A limit that is large enough for so many bytes, and for code that is loaded later.
 
     >>> smallest_limit(81_500_000)
     '110MB'
     """
-    return f"{-int(-(1.05 * needed + _LATER) // 10_000_000) * 10}MB"
+    return f"{-(-(21 * needed // 20 + _LATER) // 10_000_000) * 10}MB"
 
 
 def limit_in_words() -> str:

@@ -252,8 +252,10 @@ def _by_program(
     chooses = "choose" in best.model.functions
     # Ranks that are upper bounds are no lower bounds of the dimension.
     is_bound = not exactness.is_exact
-    # On a pattern ranks are lower bounds in any case, and grow as long as rare units switch.
-    grows = not is_whole and not chooses and best.samples is None and not is_bound
+    # On a pattern ranks are lower bounds in any case, and grow as long as rare units switch;
+    # if all labels are independent, more samples have a larger rank.
+    is_full = rank == samples * best.model.outputs
+    grows = not is_whole and (is_full or not chooses) and best.samples is None and not is_bound
     stopped = is_cut or (grows and rank < most)
     if not chooses and best.at == "generic":
         known_by = f"found with ranks that are {exactness.words}"

@@ -144,7 +144,7 @@ class _GraphReader:
         example = {n: np.moveaxis(self.given[n], self.axis, 0) for n in samples if n in self.given}
         return replace(
             found,
-            assumed=tuple(dict.fromkeys(self.assumed)),
+            assumed=tuple(dict.fromkeys([*self.assumed, *self.moves.assumed])),
             absent=absent,
             example=example if len(example) == len(samples) else {},
             tokens=self._tokens(found.tokens),

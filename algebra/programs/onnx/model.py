@@ -17,8 +17,8 @@ from algebra.memory_limits import check_memory
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 from algebra.programs.onnx.bounds import check_expansion, most_entries
 
-# Memory of reading a model, in lengths of its file: the text, the message, arrays (measured).
-READING = 4.5
+# Memory of reading a model, in halves of its length: the text, the message, arrays (measured).
+READING = 9
 
 
 def need_onnx() -> Any:
@@ -112,7 +112,7 @@ def read_model(path: Path) -> bytes:
     """
     try:
         if path.is_file():
-            check_memory(READING * path.stat().st_size, f"{path}: reading it")
+            check_memory(READING * path.stat().st_size // 2, f"{path}: reading it")
         return read_bytes(path, FILE_LIMITS.model, is_named_inside=True)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None

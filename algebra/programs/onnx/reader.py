@@ -168,7 +168,7 @@ class _Reader:
         found = self.weights.read(
             self.known.get(name), f"{self.path}: the output `{one_line(name)}`"
         )
-        return replace(found, assumed=tuple(self.assumed))
+        return replace(found, assumed=(*self.assumed, *self.moves.assumed))
 
     def _one_number(self, given: Input) -> np.ndarray:
         """An input that is the same number everywhere, and for all samples."""
@@ -360,7 +360,7 @@ def moved_tokens(
     tokens, *others = inputs
     build = Builder()
     block = build.sample("places", tokens.shape)
-    own = Moves(build, moves.batch)
+    own = Moves(build, moves.batch, moves.assumed)
     call = Call(own, op, opset, [Item(block, tokens.batch), *others], options, Weights(own),
                 outputs)  # fmt: skip
     found = OPERATORS[op](call)

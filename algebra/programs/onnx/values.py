@@ -29,6 +29,8 @@ BATCH = 1_000_003
 MOST_AXES = 16
 # In a sum, these constants and smaller ones mean "leave out" (masks of attention).
 MASKED = -10_000
+# Sums of these numbers and of any others are these numbers, in floating point: they are −∞.
+_LEAST = -(10**30)
 
 
 @dataclass(frozen=True, eq=False)
@@ -217,11 +219,14 @@ class Moves:
     build : Builder
     batch : int
         The size of the batch axis: `BATCH`, or a number that the graph gives it.
+    assumed : list of str, optional
+        Assumptions, which are added.
     """
 
-    def __init__(self, build: Builder, batch: int) -> None:
+    def __init__(self, build: Builder, batch: int, assumed: list[str] | None = None) -> None:
         self.build = build
         self.batch = batch
+        self.assumed = [] if assumed is None else assumed
 
     def shape(self, item: Item) -> Shape:
         """The shape in the graph."""
@@ -241,6 +246,9 @@ class Moves:
         absent = None
         if array.dtype.kind == "f" and array.size:
             absent = array <= MASKED
+            if (absent & (array > _LEAST)).any():
+                text = f"numbers of {MASKED} and less in a mask are −∞ (e^{MASKED} is 0)"
+                self.assumed += [text] if text not in self.assumed else []
             array = np.where(absent, 0, array).astype(array.dtype)
         table, denominator = over_denominator(array, what)
         made = self.build.constant(table, denominator)

@@ -129,3 +129,16 @@ def test_a_mask_of_whole_numbers_may_be_one_number():
     assert "all numbers of `mask` are 1" in mp.dimension(read).known
     every = {"mask": 1, "ids": 2}
     refuses("depends on no sample", read_onnx, "x.onnx", data=data, sizes=every)
+
+
+@pytest.mark.parametrize(("number", "said"), [(-10_000.0, 1), (-1e9, 1), (-np.inf, 0), (-3e38, 0)])
+def test_what_large_numbers_of_a_mask_mean_is_said(number, said, tmp_path):
+    """They count as −∞, which is an assumption unless sums with other numbers are that number."""
+    net = Net()
+    scores = net.linear("q", net.input("x", 3), 3, 4)
+    scores = net("Add", scores, net.tensor(np.array([0, number, 0, 0]), "mask"))
+    onnx.save(net.model(net("Softmax", scores, axis=-1)), str(tmp_path / "masked.onnx"))
+    read = read_onnx(tmp_path / "masked.onnx", constants=["mask"])
+    assert len(read.assumed) == said
+    assert all("in a mask are −∞" in text for text in read.assumed)
+    assert mp.dimension(read).known.endswith(read.assumed or ("",))
