@@ -308,6 +308,10 @@ class _Reader:
                 ):
                     return [Parameter(node.output[0], array)]  # type: ignore[list-item]
                 return [array]
+            if name in ("value_float", "value_floats"):
+                return [np.array(value, np.float32)]
+            if name in ("value_int", "value_ints"):
+                return [np.array(value, np.int64)]
         largest = 0
         if node.op_type in ("Expand", "Tile", "Range"):
             largest = max((abs(int(v)) for array in inputs[1:] for v in array.ravel()), default=0)

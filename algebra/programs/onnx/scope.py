@@ -47,7 +47,7 @@ class Call(Moves):
         attributes: Mapping[str, Any], weights: Weights, outputs: int,
         names: Sequence[str] = (),
     ) -> None:  # fmt: skip
-        super().__init__(moves.build, moves.batch)
+        super().__init__(moves.build, moves.batch, moves.assumed)
         self.op, self.opset, self.inputs = op, opset, inputs
         self.attributes, self.weight, self.tokens = attributes, weights.weight, weights.rows
         self.unnamed = weights.unnamed
