@@ -52,9 +52,8 @@ class RealPool:
         """Certify endpoints (·, r) and add the real solutions that are new."""
         if not len(ends):
             return
-        certified = certify_roots(
-            self._chain, self._target, distinct_endpoints(ends).astype(complex)
-        )
+        roots = distinct_endpoints(ends).astype(complex)
+        certified = certify_roots(self._chain, self._target, roots, lifted_first=True)
         left = certified.kind == FAILED
         if left.any():
             roots = certified.roots[left]

@@ -60,7 +60,8 @@ def write_equations(form: ProductForm, lifted: bool = False) -> EquationTapes:
     places = places_of(write, natural=True)
     states = len(places.unknown) if lifted else 0
     n = states + len(form.places)
-    values, work = take.take(write.size), take.take(max(write.size, write.scratch))
+    values = take.take(write.size)
+    work = take.take(write.size if lifted else max(write.size, write.scratch))
     f, jacobian = take.take(n), take.take(n * n)
     begin, evaluate, derive = Tape(), Tape(), Tape()
     unknowns = p + np.array(form.places, np.int64)

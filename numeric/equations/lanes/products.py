@@ -25,6 +25,7 @@ References
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -191,14 +192,14 @@ class _Sweep:
         known = dict[Any, int]()
         # The adjoint of each value that an output depends on.
         self.own: list[dict[int, int]] = []
+        moving = [v for level in reversed(form.levels) for v in level if v in write.depends]
         for output, samples in outputs:
             # That of the output itself is 1 for its samples.
             own = {output: known.setdefault(samples, len(known))}
-            for level in reversed(form.levels):
-                for v in level:
-                    terms = tuple((factor, own[c]) for factor, c in write.uses[v] if c in own)
-                    if terms and v in write.depends:
-                        own[v] = known.setdefault(terms, len(known))
+            for v in moving:
+                terms = tuple([(factor, own[c]) for factor, c in write.uses[v] if c in own])
+                if terms:
+                    own[v] = known.setdefault(terms, len(known))
             self.own.append(own)
         self._sums: list[Any] = list(known)
         self._places: list[Operand] = []
@@ -284,8 +285,6 @@ class ProductWriter:
         For each unknown its products: the other factor, and the value whose product it is.
     depends : set of int
         Values that depend on unknowns.
-    scratch : int
-        Number of slots that `jacobian` needs.
     """
 
     def __init__(self, form: ProductForm, now: int, one: int) -> None:
@@ -306,29 +305,32 @@ class ProductWriter:
                 if a.kind == PARAMETER and a.at in self.unknown:
                     self.cells[self.unknown[a.at]].append((b, c))
                     self.depends.add(c)
-        self._sweep = _Sweep(self, [(row.value, row.samples) for row in form.rows])
-        self._parts = self._linear_parts()
-        self.scratch = self._sweep.size
-        if self._parts:
-            self.scratch += len(self._parts) * form.samples * len(form.places)
 
-    def _linear_parts(self) -> dict[int, int]:
-        """Values of which the labels are linear combinations, if their derivatives are cheaper.
+    @property
+    def scratch(self) -> int:
+        """Number of slots that `jacobian` needs."""
+        sweep, parts = self._derivatives
+        return sweep.size + len(parts) * self.form.samples * len(self.form.places)
 
-        The derivatives of the labels are then the same combinations of theirs.
+    @cached_property
+    def _derivatives(self) -> tuple[_Sweep, dict[int, int]]:
+        """The sweep of the labels, or that of values of which they are linear combinations.
+
+        The latter is taken if it is cheaper: the derivatives of the labels are then the same
+        combinations of those of the values, which are numbered.
         """
         form, r = self.form, len(self.form.places)
+        labels_sweep = _Sweep(self, [(row.value, row.samples) for row in form.rows])
         terms = [term for row in form.rows for term in form.values[row.value]]
         parts = sorted({b.at for _, b in terms if b.kind == VALUE})
         fixed = all(a.kind != VALUE and a.at not in self.unknown for a, b in terms)
         labels = {row.value for row in form.rows}
         if not fixed or any(c not in labels for v in parts for _, c in self.uses[v]):
-            return {}
+            return labels_sweep, {}
         sweep = _Sweep(self, [(v, form.samples) for v in parts])
-        if sweep.products + len(terms) * r >= self._sweep.products:
-            return {}
-        self._sweep = sweep
-        return {v: k for k, v in enumerate(parts)}
+        if sweep.products + len(terms) * r >= labels_sweep.products:
+            return labels_sweep, {}
+        return sweep, {v: k for k, v in enumerate(parts)}
 
     def put(self, tape: Tape, w: int) -> None:
         """Write the unknowns at slot w to their places."""
@@ -409,9 +411,9 @@ class ProductWriter:
 
     def jacobian(self, tape: Tape, values: int, scratch: int, to: int) -> None:
         """The derivatives of the labels by the unknowns at some values, written to slot to."""
-        m, r, sweep = self.form.samples, len(self.form.places), self._sweep
+        m, r, (sweep, numbers) = self.form.samples, len(self.form.places), self._derivatives
         sweep.adjoints(tape, values, scratch)
-        if not self._parts:
+        if not numbers:
             sweep.derivatives(tape, values, scratch, to)
             return
         parts = scratch + sweep.size
@@ -424,7 +426,7 @@ class ProductWriter:
                 for a, b in self.form.values[row.value]:
                     if b.kind == VALUE:
                         slot, step = self.operand(a, values, self.now)
-                        part = parts + (self._parts[b.at] * m + s) * r
+                        part = parts + (numbers[b.at] * m + s) * r
                         products.append(((slot + s * step, 0), (part, 1)))
                 sums.append(SlotSum(to + (at + s) * r, 1, r, [products]))
         write_sums(tape, sums)

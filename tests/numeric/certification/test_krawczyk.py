@@ -88,6 +88,19 @@ def test_wrong_points_are_not_certified_where_they_stand(case):
         assert np.abs(residual_at(chain, target.middle, certified.roots[k])).max() < 1e-6
 
 
+@pytest.mark.parametrize("case", [3, 7, 14])
+def test_the_order_of_the_systems_does_not_matter(case):
+    """Roots that both orders certify are the same kind of root, in discs that meet."""
+    chain, instance, ends = endpoints(case)
+    target = make_target(chain, instance)
+    one, other = (certify_roots(chain, target, ends, lifted_first=k) for k in (False, True))
+    both = (one.kind != FAILED) & (other.kind != FAILED)
+    assert both.any()
+    assert (one.kind[both] == other.kind[both]).all()
+    gap = np.abs(one.roots[both] - other.roots[both])
+    assert (gap <= (one.radii[both] + other.radii[both]) * (1 + 1e-12)).all()
+
+
 def test_nan_is_refused():
     """A failed path is not a root."""
     chain, instance, ends = endpoints(0)
