@@ -261,7 +261,7 @@ class Predicted:
         known = {name: k for name, k in known.items() if k in question.allowed}
         for name in names:
             known_name(name, "names", known)
-        return self.sensitivity.deviations([known[name] for name in names], self.sigma)[1]
+        return self.sensitivity.total([known[name] for name in names], self.sigma)
 
     def with_deviations(self, found: dict[str, Any]) -> dict[str, Any]:
         """The result as plain data, with ``noise``, ``singular_values`` and the deviations."""

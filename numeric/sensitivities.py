@@ -45,6 +45,8 @@ _ENCLOSED = 40_000
 _ROUNDING = 2.0**-53
 # Singular values of J diag(s)/σ below it change a sum with 1 by less than 1e-12.
 _NOTHING = 1e-6
+# Share of the norm of the target, below which its singular values are left out.
+_NO_TARGET = 1e-10
 # The standard deviation of 1/(1 + e^(-x)) for a normal x, by Gauss and Hermite.
 _AT, _WEIGHT = np.polynomial.hermite_e.hermegauss(60)
 # |x| for x of mean 0 and variance 1.
@@ -79,7 +81,7 @@ class Sensitivity:
     def aims(self) -> np.ndarray:
         """F with FᵀF = S TᵀT S, S = diag(prior): the target, in units of the prior."""
         scaled = self.target * self.prior
-        return _compressed(scaled, float(np.linalg.norm(scaled)) * _NOTHING)
+        return _compressed(scaled, float(np.linalg.norm(scaled)) * _NO_TARGET)
 
     def parts(self, elements: Sequence[int], sigma: float) -> list[np.ndarray]:
         """A_u with A_uᵀA_u = S J_uᵀJ_u S/σ² for each element u."""
@@ -100,6 +102,11 @@ class Sensitivity:
         variance = ((scaled @ self.covariance(chosen, sigma)) * scaled).sum(axis=1)
         sums, counts = np.bincount(self.target_owner, variance), np.bincount(self.target_owner)
         return np.sqrt(sums / counts), float(np.sqrt(variance.mean()))
+
+    def total(self, chosen: Sequence[int], sigma: float) -> float:
+        """The predicted standard deviation of all numbers of the target, without the elements'."""
+        left = ((self.aims @ self.covariance(chosen, sigma)) * self.aims).sum()
+        return float(np.sqrt(left / len(self.target)))
 
     def singular_values(self, chosen: Sequence[int]) -> tuple[np.ndarray, float | None]:
         """Singular values of the rows of some elements, and a bound of their errors.
