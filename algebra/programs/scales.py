@@ -51,8 +51,9 @@ _PRIMES = (2147483629, 2147483587)
 
 
 # Other functions whose value at 0 is 0.
-# Bytes for each weight, at most (measured).
+# Bytes for each weight, and for each entry of all values, at most (measured).
 _BYTES = 700
+_BYTES_OF_ENTRY = 24
 _VANISHING = ("tanh", "erf")
 
 
@@ -415,10 +416,12 @@ def scales(
     >>> scales(net), scales(net, ["V"])
     (3, 0)
     """
-    if _BYTES * sum(map(prod, program.weights.values())) > memory_limit():
+    needed = program.needed([program.output])
+    entries = sum(program.nodes[k].size for k in needed)
+    weights = sum(map(prod, program.weights.values()))
+    if _BYTES_OF_ENTRY * entries + _BYTES * weights > memory_limit():
         return None
     wanted = set(program.weights) if names is None else set(names)
-    needed = program.needed([program.output])
     masks = {
         name: np.asarray((support or {}).get(name, np.ones(shape, bool)), np.int64).reshape(shape)
         for name, shape in program.weights.items()

@@ -81,7 +81,7 @@ def capacities_on(
     first = next(others)
     tried: set[str] = set()
     for number, piece in enumerate(_in_order(first, others, subsets)):
-        open_ones = [k for k in range(len(subsets)) if not _settled(found[k], bounds.get(k))]
+        open_ones = [k for k in range(len(subsets)) if not _settled(found[k], bounds.get(k), m)]
         if not open_ones:
             break
         count = piece.samples if m is None or piece.samples is None else min(m, piece.samples)
@@ -162,12 +162,18 @@ def _by_inclusion(
     return out
 
 
-def _settled(found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None) -> bool:
-    """Whether ranks and capacities cannot be larger on other pieces."""
+def _settled(
+    found: Sequence[tuple[Piece, SubsetCapacity]], bound: int | None, m: int | None
+) -> bool:
+    """Whether ranks and capacities cannot be larger on other pieces, with m samples if given."""
     if bound is None or not found:
         return False
     rank, fits = (max(getattr(own, key) for _, own in found) for key in ("rank", "capacity"))
-    return rank == bound and fits == bound // found[0][0].model.outputs
+    d = found[0][0].model.outputs
+    most, samples = bound, bound // d
+    if m is not None:
+        most, samples = min(bound, m * d), min(bound // d, m)
+    return bool(rank == most and fits == samples)
 
 
 def _not_above_generic(

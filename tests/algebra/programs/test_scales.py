@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.memory_limits import limited_memory
 from algebra.programs.program import Builder
 from algebra.programs.scales import scales
 from tests.doubles import jacobian
@@ -119,3 +120,15 @@ def test_a_large_network(size):
         x = build.rectified(build.contract("ij,j->i", build.weight(f"W{k}", (size, size)), x))
     program = build.program(build.contract("ij,j->i", build.weight("V", (10, size)), x))
     assert scales(program) == 3 * size
+
+
+def test_what_takes_too_much_memory_is_not_known():
+    """Patches of an image are a table here: no scales are counted in a limit of 1 MB."""
+    build = Builder()
+    windows = (np.arange(9)[:, None] + np.arange(5000)) % 5000
+    patches = build.patches(1, 5000, windows, (9, 5000), build.sample("x", (5000,)))
+    hidden = build.rectified(build.contract("ck,kp->cp", build.weight("K", (2, 9)), patches))
+    net = build.program(build.contract("c,cp->p", build.weight("v", (2,)), hidden))
+    assert scales(net) == 2
+    with limited_memory(1_000_000):
+        assert scales(net) is None

@@ -125,3 +125,14 @@ def test_a_drawn_point_of_a_costly_model_comes_first(monkeypatch):
     pieces[1:] = [Piece("generic", relu(1)), Piece("generic", relu(4))]
     [found] = capacities_on(pieces, [last]).subsets
     assert [(point.at, point.rank) for point in found.points] == [("generic", 2), ("file", 4)]
+
+
+def test_ranks_that_meet_the_number_of_labels_need_no_other_pattern():
+    """With two given samples four labels are the most, of whatever pattern."""
+    last, model = Subset("last", ("V",)), relu(4)
+    [number] = model.patterns(2)
+    full = replace(model, patterns=lambda m: {number: np.ones((4, m), bool)})
+    pieces = [Piece("file", relu(1)), *(Piece("generic", full) for _ in range(3))]
+    [found] = capacities_on(pieces, [last], m=2).subsets
+    assert [(point.at, point.rank) for point in found.points] == [("file", 2), ("generic", 4)]
+    assert (found.rank, found.capacity) == (4, 2)
