@@ -12,7 +12,7 @@ import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -28,8 +28,8 @@ from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
-
-_PARTS = ("weights", "teacher", "inputs", "allocation", "labels", "new samples")
+from algebra.time_limits import checked
+from numeric.streams import Streams, stream, streams_of
 
 
 @dataclass(frozen=True)
@@ -308,12 +308,6 @@ def to_double(array: np.ndarray) -> np.ndarray:
     return out
 
 
-def stream(seed: int, index: int, part: str) -> np.random.Generator:
-    """The random generator of one part ("weights", "teacher", …) of one trial."""
-    key = (index, _PARTS.index(part))
-    return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=key))
-
-
 def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     """Instance number `index` of a seed.
 
@@ -337,44 +331,62 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     (2, 2)
     """
     seed, index = whole_number(seed, "seed", 0), whole_number(index, "index", 0)
+    return _drawn(problem, seed, index, partial(stream, seed))
+
+
+def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[Instance]:
+    """The instances with these numbers, each the same as by `draw_instance`.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+    indices : sequence of int
+        Below 2^32.
+    """
+    of = streams_of(whole_number(seed, "seed", 0), indices)
+    return [_drawn(problem, seed, index, of) for index in checked(indices)]
+
+
+def _drawn(problem: Problem, seed: int, index: int, of: Streams) -> Instance:
     network, laws = problem.network, problem.distribution
-    inputs = draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape)
+    inputs = draw_entries(of(index, "inputs"), laws.inputs, network.input_shape)
     labels = None
     if laws.has_arbitrary_labels:
         shape = (network.d, network.columns)
-        labels = draw_entries(stream(seed, index, "labels"), laws.labels, shape)
+        labels = draw_entries(of(index, "labels"), laws.labels, shape)
     elif problem.teacher is not None:
-        labels = _labels_of(problem.teacher, seed, index, inputs)
+        labels = _labels_of(problem.teacher, index, of, inputs)
     return Instance(
         problem=problem,
-        allocation=draw_allocation(problem, seed, index),
+        allocation=_drawn_allocation(problem, index, of),
         seed=seed,
         index=index,
-        weights=_matrices(problem, seed, index, "weights"),
-        teacher=_matrices(problem, seed, index, "teacher"),
+        weights=_matrices(problem, index, of, "weights"),
+        teacher=_matrices(problem, index, of, "teacher"),
         X=inputs,
         drawn_labels=labels,
     )
 
 
-def _labels_of(other: Problem, seed: int, index: int, X: np.ndarray) -> np.ndarray:
+def _labels_of(other: Problem, index: int, of: Streams, X: np.ndarray) -> np.ndarray:
     """The labels of another network: rationals, or doubles if they are not rational.
 
     Rounded labels are labels near those of the teacher.
     """
     network = other.network
-    teacher = _matrices(other, seed, index, "teacher")
+    teacher = _matrices(other, index, of, "teacher")
     if network.equations_are == "analytic":
         return np.asarray(network.teach(teacher, X), float)
     exact = {name: to_rational(value) for name, value in teacher.items()}
     return np.asarray(network.teach(exact, to_rational(X)))
 
 
-def _matrices(problem: Problem, seed: int, index: int, part: str) -> dict[str, np.ndarray]:
+def _matrices(problem: Problem, index: int, of: Streams, part: str) -> dict[str, np.ndarray]:
     """The weights of the student, or of a teacher of the same network."""
     network, laws = problem.network, problem.distribution
     law = laws.weights if part == "weights" else laws.teacher
-    rng = stream(seed, index, part)
+    rng = of(index, part)
     shapes = network.shapes if part == "weights" else network.teacher_shapes
     standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
     drawn = {
@@ -395,9 +407,13 @@ def _matrices(problem: Problem, seed: int, index: int, part: str) -> dict[str, n
 
 def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:
     """The allocation of one trial; the problem's own if that is not random."""
+    return _drawn_allocation(problem, index, partial(stream, seed))
+
+
+def _drawn_allocation(problem: Problem, index: int, of: Streams) -> Allocation:
     if not problem.is_random:
         return problem.allocation
-    key = stream(seed, index, "allocation").integers(0, 2**32, size=4).tolist()
+    key = of(index, "allocation").integers(0, 2**32, size=4).tolist()
     return problem.draw(random.Random(sum(int(k) << 32 * i for i, k in enumerate(key))))
 
 
@@ -423,6 +439,8 @@ def with_measured(
 
 def factor_of(laws: Distribution, name: str) -> float:
     """The factor of a matrix's standard deviation, as a double."""
+    if not laws.scale:
+        return 1.0
     return nearest_double((laws.scale or {}).get(name, Fraction(1)))
 
 

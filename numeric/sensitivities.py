@@ -38,7 +38,8 @@ from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.target import Owners
 from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import check_time
-from numeric.instances import draw_entries, draw_instance, factor_of, stream
+from numeric.instances import draw_entries, draw_instance, factor_of
+from numeric.streams import stream
 
 # Entries of a Jacobian up to which it is enclosed in balls.
 _ENCLOSED = 40_000

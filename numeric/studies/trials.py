@@ -20,11 +20,11 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
-from algebra.time_limits import checked, positive_seconds
+from algebra.time_limits import positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instance
+from numeric.instances import draw_instances
 
 # Increase if the same trials give other records than before: old records are then not used.
 RECORDS_VERSION = 1
@@ -144,7 +144,7 @@ def compute_trials(work: TrialSeries, indices: Sequence[int]) -> list[InstanceCo
     indices : sequence of int
     """
     counter = kept_counter(work)
-    return counter.count_many([draw_instance(work.problem, work.seed, k) for k in checked(indices)])
+    return counter.count_many(draw_instances(work.problem, work.seed, indices))
 
 
 def compute_described(
