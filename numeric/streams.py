@@ -86,7 +86,7 @@ def _states(seed: int, indices: Sequence[int], part: int) -> list[tuple[int, int
     pool = [mixed(own) for own in entropy[:_POOL]]
 
     def mix(k: int, words: np.ndarray) -> None:
-        both = _LEFT * pool[k] - _RIGHT * mixed(words)
+        both: np.ndarray = _LEFT * pool[k] - _RIGHT * mixed(words)
         pool[k] = both ^ (both >> np.uint32(16))
 
     for source in range(_POOL):

@@ -183,13 +183,7 @@ class HomotopyEngine:
 
     def _solve(self, instances: Sequence[Instance]) -> tuple[list[_InstanceRun], dict[int, str]]:
         """The runs of the instances, and the reason for each that was not begun, by its number."""
-        jobs: list[_InstanceRun] = []
-        notes: dict[int, str] = {}
-        for k, instance in enumerate(instances):
-            try:
-                jobs.append(_InstanceRun(self.system, self._inputs, instance, k))
-            except InputError as error:
-                notes[k] = str(error)
+        jobs, notes = self._runs(instances)
         if not jobs:
             return jobs, notes
         everything = [np.arange(self.start.root_count)] * len(jobs)
@@ -206,6 +200,30 @@ class HomotopyEngine:
                 break
             self._retry(jobs_left, attempt)
         return jobs, notes
+
+    def _runs(self, instances: Sequence[Instance]) -> tuple[list[_InstanceRun], dict[int, str]]:
+        """As `_solve`, before any path is tracked."""
+        numbers = range(len(instances))
+        try:
+            return self._begun(instances, numbers), {}
+        except (InputError, np.linalg.LinAlgError):
+            # One of them: each alone.
+            pass
+        jobs: list[_InstanceRun] = []
+        notes: dict[int, str] = {}
+        for k in numbers:
+            try:
+                jobs += self._begun([instances[k]], [k])
+            except InputError as error:
+                notes[k] = str(error)
+        return jobs, notes
+
+    def _begun(self, instances: Sequence[Instance], numbers: Sequence[int]) -> list[_InstanceRun]:
+        system = self.system
+        chosen = [system.independent_samples(instance.X) for instance in instances]
+        parameters = system.parameters_of(instances, chosen)
+        known = zip(instances, chosen, parameters, numbers, strict=True)
+        return [_InstanceRun(system, self._inputs, *own) for own in known]
 
     def _retry(self, jobs: Sequence[_InstanceRun], attempt: int) -> None:
         """Another attempt at instances with missing roots, the cheap ones first.
@@ -442,14 +460,14 @@ class _InstanceRun:
     """The state of the computation for one instance."""
 
     def __init__(
-        self, system: ParameterSystem, form: InputsForm | None, instance: Instance, number: int
-    ) -> None:
+        self, system: ParameterSystem, form: InputsForm | None, instance: Instance,
+        chosen: np.ndarray, parameters: np.ndarray, number: int,
+    ) -> None:  # fmt: skip
         self.system = system
         self.form = form
         self.instance = instance
         self.number = number
-        chosen = system.independent_samples(instance.X)
-        self.parameters = system.parameters(instance, chosen)
+        self.parameters = parameters
         self._chosen = chosen
         self.pool = RootPool(system)
         self.paths = self.retried = 0

@@ -26,7 +26,7 @@ the solutions, stay the same, and the equations become well conditioned.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -40,6 +40,7 @@ from numeric.equations.arrays import residuals
 from numeric.equations.inputs import IN_M, InputsForm, inputs_form
 from numeric.equations.products import FormBuilder, ProductForm
 from numeric.equations.system import Output, ParameterSystem, check_rank
+from numeric.instances import Instance
 
 # Kinds of learnable cells besides `IN_M`.
 IN_S0 = 1
@@ -114,38 +115,57 @@ class Chain(ParameterSystem):
         Complex or real, depending on the arguments.  Samples and labels are transformed to
         orthonormal coordinates (see the module's docstring).
         """
-        network = self.network
-        U = network.drive(X)
-        if U.shape[0] == U.shape[1] and self.read_all:
+        return self._packed([weights], X[None], Y[None])[0]
+
+    def _packed(
+        self, weights: Sequence[Mapping[str, np.ndarray]], X: np.ndarray, Y: np.ndarray
+    ) -> np.ndarray:
+        """As `pack`, of several instances, which X and Y have along their first axis."""
+        network, (_, length, samples) = self.network, X.shape
+        U = np.array([network.drive(own) for own in X])
+        if U.shape[1] == U.shape[2] and self.read_all:
             # With as many label columns as inputs any basis works; the identity is cheapest.
-            drive = np.eye(len(U))
-            Y = np.linalg.solve(U.T, Y.T).T
+            drives = [np.eye(U.shape[1])] * len(U)
+            Y = _transposed(np.linalg.solve(_transposed(U), _transposed(Y)))
         else:
             # A change of basis of the samples acts in the same way on each of their label
             # columns, so that the inputs keep the form that the kind of network requires.
             Q, R = np.linalg.qr(X)
-            if R.shape[0] != R.shape[1]:
-                raise InputError(f"{X.shape[1]} samples of length {X.shape[0]} are dependent")
-            drive = network.drive(Q)
-            blocks = Y.reshape(-1, X.shape[1])
-            Y = np.linalg.solve(R.T, blocks.T).T.reshape(Y.shape)
-        output = weights[self._output]
-        if not self._learns(self._output) and output.shape[0] <= output.shape[1]:
-            Qd, Rd = np.linalg.qr(output.T)
-            scale = np.abs(np.diag(Rd))
-            if scale.min(initial=np.inf) <= 1e-12 * scale.max(initial=0):
+            if R.shape[1] != R.shape[2]:
+                raise InputError(f"{samples} samples of length {length} are dependent")
+            drives = [network.drive(own) for own in Q]
+            blocks = Y.reshape(len(Y), -1, samples)
+            Y = _transposed(np.linalg.solve(_transposed(R), _transposed(blocks))).reshape(Y.shape)
+        output = np.array([own[self._output] for own in weights])
+        if not self._learns(self._output) and output.shape[1] <= output.shape[2]:
+            Qd, Rd = np.linalg.qr(_transposed(output))
+            scale = np.abs(np.diagonal(Rd, axis1=1, axis2=2))
+            least, most = scale.min(axis=1, initial=np.inf), scale.max(axis=1, initial=0)
+            if (least <= 1e-12 * most).any():
                 # This occurs for rational instances with small numbers.
                 raise InputError(f"the rows of {self._output} are dependent: not generic")
-            output, Y = Qd.T, np.linalg.solve(Rd.T, Y)
-        parts: dict[str, Any] = {"Y": Y, self._output: output}
-        parts |= {name: value for name, value in weights.items() if name != self._output}
-        parts |= self._driven(drive)
-        vector = np.zeros(self.size, np.result_type(*parts.values()))
+            output, Y = _transposed(Qd), np.linalg.solve(_transposed(Rd), Y)
+        parts: dict[str, np.ndarray] = {"Y": Y, self._output: output}
+        for name in weights[0]:
+            if name != self._output:
+                parts[name] = np.array([own[name] for own in weights])
+        driven = [self._driven(own) for own in drives]
+        parts |= {name: np.array([own[name] for own in driven]) for name in driven[0]}
+        vectors = np.zeros((len(X), self.size), np.result_type(*parts.values()))
         for name, at in self.offsets.items():
-            value = np.asarray(parts[name]).ravel()
-            vector[at : at + len(value)] = value
-        vector[self.cells[:, 4]] = 0
-        return vector
+            values = parts[name].reshape(len(X), -1)
+            vectors[:, at : at + values.shape[1]] = values
+        vectors[:, self.cells[:, 4]] = 0
+        return vectors
+
+    def parameters_of(
+        self, instances: Sequence[Instance], chosen: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """See `ParameterSystem.parameters_of`; computed together."""
+        pairs = list(zip(instances, chosen, strict=True))
+        Y = np.array([self.label_columns(one.labels, own) for one, own in pairs])
+        X = np.array([one.X[:, own] for one, own in pairs])
+        return self._packed([one.weights for one in instances], X, Y)
 
     def raw(
         self,
@@ -335,6 +355,10 @@ class Chain(ParameterSystem):
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """See `numeric.equations.inputs`."""
         return inputs_form(self, labels_only=labels_only)
+
+
+def _transposed(matrices: np.ndarray) -> np.ndarray:
+    return matrices.swapaxes(1, 2)
 
 
 def _condition(matrix: np.ndarray) -> float:

@@ -12,7 +12,7 @@ products (`numeric.equations.products`), from which all tapes are made.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -132,6 +132,13 @@ class ParameterSystem(ABC):
             chosen = self.independent_samples(instance.X)
         Y = self.label_columns(instance.labels, chosen)
         return self.pack(instance.weights, instance.X[:, chosen], Y)
+
+    def parameters_of(
+        self, instances: Sequence[Instance], chosen: Sequence[np.ndarray]
+    ) -> np.ndarray:
+        """The parameter vectors of instances, and of the independent samples of each."""
+        pairs = zip(instances, chosen, strict=True)
+        return np.array([self.parameters(instance, own) for instance, own in pairs])
 
     @abstractmethod
     def random(self, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:

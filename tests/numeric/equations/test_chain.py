@@ -96,3 +96,15 @@ def test_rank_deficient_samples_are_named():
     """Equal samples make the instance special; it is reported and not computed."""
     chain = make_chain(Allocation.from_cells(NET, [("W", 0, 0), ("W", 1, 1)]))
     refuses("rank", chain.independent_samples, np.ones((2, 2)))
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
+def test_vectors_of_many_instances_are_those_of_each(chain):
+    """Bit for bit, in any order."""
+    problem = Problem.of(chain.allocation)
+    instances = [draw_instance(problem, 2, k) for k in range(3)]
+    chosen = [chain.independent_samples(instance.X) for instance in instances]
+    vectors = chain.parameters_of(instances, chosen)
+    alone = [chain.parameters(*pair) for pair in zip(instances, chosen, strict=True)]
+    assert (vectors == alone).all()
+    assert (chain.parameters_of(instances[::-1], chosen[::-1]) == alone[::-1]).all()
