@@ -166,7 +166,10 @@ class InstanceCount:
 
     def with_cells(self, cells: Sequence[Cell]) -> InstanceCount:
         """The same count, with the cells of the solutions' columns."""
-        if not self.solutions or any(len(row) != len(cells) for row in self.solutions):
+        rows = self.solutions
+        if not rows or (isinstance(rows, Solutions) and rows.cells == cells):
+            return self
+        if any(len(row) != len(cells) for row in rows):
             return self
         return replace(self, solutions=Solutions(self.solutions, cells))
 

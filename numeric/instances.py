@@ -8,6 +8,7 @@ random instances.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -390,7 +391,7 @@ def _matrices(problem: Problem, index: int, of: Streams, part: str) -> dict[str,
     shapes = network.shapes if part == "weights" else network.teacher_shapes
     standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
     drawn = {
-        name: factor_of(laws, name) * value / np.sqrt(value.shape[1])
+        name: factor_of(laws, name) * value / math.sqrt(value.shape[1])
         for name, value in standard.items()
     }
     if part == "weights" and problem.values:

@@ -346,7 +346,7 @@ class Problem:
         laws = replace(self.distribution, labels=ARBITRARY, teacher="normal")
         return replace(self, teacher=None, distribution=laws)
 
-    @property
+    @cached_property
     def is_random(self) -> bool:
         """Whether the allocation is drawn anew for each trial."""
         return len(self._others) > len(self.updates)
