@@ -22,6 +22,7 @@ sensitivities   Derivatives of activities at a circuit's own parameters, in doub
 sign_symmetries  Sign symmetries of recurrent nets: instances whose solutions come in pairs
 solutions       Cost of each match: size, change, signs, residual after rounding, condition
 statistics/     Statistics of trials: intervals, confidence sequences, comparisons
+streams         Random streams of the parts of trials, seeded one by one or together
 studies/        Stored trials: computed by several processes or machines, resumable
 tracking/       Path tracking between instances, monodromy and the number of solutions
 warm_up         Compiles the kernels before their first use
