@@ -47,6 +47,8 @@ CIRCUITS = [
     Circuit(45_000, 1_500_000, 50, 400),
 ]
 VERBS = {"identify": ("identify",), "record": ("record", "--target", "units")}
+# Seconds for each; the machine may be loaded.
+_LIMIT = "3600"
 
 
 def write(circuit: Circuit, folder: Path) -> Path:
@@ -90,6 +92,7 @@ def measured(verb: str, path: Path) -> dict[str, object]:
     """CPU seconds, peak memory and answer of a verb."""
     out = path.parent / "answer.json"
     command = [sys.executable, "-m", "matchprob", *VERBS[verb], str(path), "--json"]
+    command += ["--timeout", _LIMIT]
     with out.open("w", encoding="utf-8") as stream:
         child = subprocess.Popen(command, stdout=stream, stderr=subprocess.PIPE, text=True)
         assert child.stderr is not None

@@ -7,6 +7,7 @@ operation mixes samples, and the adjoints of all steps are in memory at once.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import replace
 
@@ -26,6 +27,11 @@ _AT_ONCE = 1 << 24
 def base_of(network: Network) -> Network:
     """The network, without the parameters of updates as weights."""
     return getattr(network, "base", network)
+
+
+def entries_at_once(network: Network) -> float:
+    """Entries of factors of `reading_tables` that are in memory at once, with their copies."""
+    return 4 * _AT_ONCE if isinstance(base_of(network), ActivatedNetwork) else math.inf
 
 
 def reading_tables(

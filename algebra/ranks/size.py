@@ -9,6 +9,7 @@ the table itself, because python-flint uses lists of Python's integers).
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable
 
@@ -83,6 +84,7 @@ def check_size(
     per_entry: int = FOR_RANK,
     reading: str | Iterable[str] = LABELS,
     share: float = 1.0,
+    at_once: float = math.inf,
 ) -> None:
     """Refuse a Jacobian that does not fit, or whose rank takes far longer than the time left.
 
@@ -99,6 +101,8 @@ def check_size(
         The differentiated values: see `algebra.networks.base`.
     share : float, optional
         The share of their units that is differentiated.
+    at_once : float, optional
+        The largest number of entries of factors that are in memory at once.
 
     Raises
     ------
@@ -109,6 +113,7 @@ def check_size(
     rows = network.outputs if rows is None else rows
     readings = {reading} if isinstance(reading, str) else set(reading)
     factors = share * sum(map(jacobian_of(network).factor_entries, readings))
+    factors = min(factors, at_once)
     table = _matrix(rows, columns)
     # Factors are collected step by step, then stacked.
     rate = _RATE

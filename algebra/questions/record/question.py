@@ -84,7 +84,7 @@ from algebra.ranks.generic_rank import (
 )
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.parametrized import by_parameters
-from algebra.ranks.readings import reading_tables
+from algebra.ranks.readings import entries_at_once, reading_tables
 from algebra.ranks.size import FOR_GROUPS, check_size
 
 # Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
@@ -234,6 +234,7 @@ class RecordingQuestion:
             check_size(
                 network, len(cells), sum(int(wanted[of].sum()) for of in inside),
                 per_entry=FOR_GROUPS, reading=source, share=some / sum(map(len, inside)),
+                at_once=entries_at_once(network),
             )  # fmt: skip
             found = reading_tables(network, source, point, cells, units)
             for table, of, chosen in zip(found, inside, units, strict=True):
