@@ -5,6 +5,7 @@ cap_relaxation  Multipliers for bases under several kinds of caps, from a linear
 certification/  Krawczyk's test: which approximate roots are near exact ones, and which are real
 children        A child process with a protocol of JSON lines
 conditions      Condition of a match: bounds of its Jacobian's smallest singular value
+own_parameters  The circuit's own parameters as rationals: measured, and of instance 0
 count_result    The counts of many instances: how many real solutions, which are open, and why
 counts          Counts of real solutions: one result class for all engines
 definite_search  A search for a positive definite form that proves MP < 1

@@ -5,6 +5,7 @@ base           Base class of networks: sizes, matrices, the map
 protocols      What some kinds know besides: Jacobian, names of units, limits, costs of patterns
 chain          Linear networks as chains of matrix products, and all that follows from this
 masks          Masks of large matrices by their entries
+own_point      Given parameters of a network, at which its ranks are computed
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 feedforward    Linear estimators and multi-layer linear networks
 recurrent      Linear recurrent networks, read at the last step or at every step

@@ -23,7 +23,14 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.sparse import as_block
-from algebra.networks.activation import ANALYTIC, LINEAR, POLYNOMIAL, Activation
+from algebra.networks.activation import (
+    ANALYTIC,
+    LEAKY,
+    LINEAR,
+    PIECEWISE,
+    POLYNOMIAL,
+    Activation,
+)
 from algebra.networks.base import (
     LABELS,
     STATES,
@@ -111,6 +118,14 @@ class _Reached(EntryArithmetic):
         return (a != 0).astype(object) if self.vanishes else a * 0 + 1
 
 
+def kinked(verb: str) -> str:
+    """Why a verb does not support ReLU here."""
+    return (
+        f"{verb} with ReLU: ranks depend on which units are active; identify and record compute "
+        "them at the circuit's own parameters"
+    )
+
+
 class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     """Base class of the kinds ``rnn`` and ``ffn``, which define `stages`, `output` and shapes.
 
@@ -124,8 +139,10 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
     family: ClassVar[str] = "activations"
     needs_entries: ClassVar[bool] = True
-    words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": (*ANALYTIC, LINEAR, POLYNOMIAL)}
-    words_with_numbers: ClassVar[frozenset[str]] = frozenset({POLYNOMIAL})
+    words: ClassVar[Mapping[str, tuple[str, ...]]] = {
+        "activation": (*ANALYTIC, LINEAR, POLYNOMIAL, *PIECEWISE)
+    }
+    words_with_numbers: ClassVar[frozenset[str]] = frozenset({POLYNOMIAL, LEAKY})
     encoder: ClassVar[str | None] = None
 
     activation: Any
@@ -156,6 +173,16 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         return self.m * (len(self.stages()) if self.reads_all else 1)
 
     @property
+    def has_kinks(self) -> bool:  # type: ignore[override]
+        """Whether the activation is ReLU, leaky or not."""
+        return bool(self.activation.is_piecewise)
+
+    @property
+    def smooth(self) -> bool:  # type: ignore[override]
+        """Whether samples are generic and the activation has no kink."""
+        return not self.activation.is_piecewise
+
+    @property
     def rates(self) -> tuple[str, ...]:  # type: ignore[override]
         """Leaks that are weights."""
         return (LEAK,) if self.leak == LEARNABLE else ()
@@ -165,6 +192,11 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         object.__setattr__(self, "activation", Activation.read(self.activation))
         if not isinstance(self.biases, bool):
             raise InputError(f"`biases` ({shown(self.biases)}) must be true or false")
+        if self.activation.is_piecewise and self.encoder is None:
+            raise InputError(
+                f"`activation` ({self.activation}): networks of layers with ReLU are of the kind "
+                "relu or program"
+            )
 
     @abstractmethod
     def stages(self) -> tuple[Stage, ...]:
@@ -196,6 +228,8 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def need_ranks(
         self, verb: str, support: Support, attained: Callable[[], bool] | None = None
     ) -> None:
+        if self.activation.is_piecewise and self.own_point is None:
+            raise InputError(kinked(verb))
         if not self.ranks_are_exact(support) and not (attained and attained()):
             given = "these leaks" if self.activation.independence else f"{self.activation.name}"
             raise InputError(
@@ -249,6 +283,8 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         return "polynomial" if self.activation.is_polynomial else "analytic"
 
     def ranks_are_exact(self, support: Support) -> bool:
+        if self.activation.is_piecewise:
+            return self.own_point is not None
         if self.activation.is_polynomial or not self.activation.independence:
             return self.activation.is_polynomial
         if self.leak == LEARNABLE or (self.leak == NO_LEAK and not self.has_currents):
@@ -305,7 +341,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
                 u = build.contract("ij,j->i", blocks[self.encoder], x)
                 u = build.add(u, z) if k else u
             a = build.name(f"{SUMS} {k}", affine(stage.matrix, stage.bias, u))
-            value = build.name(f"{VALUES} {k}", build.apply(str(self.activation), a))
+            value = build.name(f"{VALUES} {k}", self.applied(build, a))
             before = states[-1] if states else None
             state = leaked(build, self.leak, columns.get(LEAK), before, value)
             z = build.name(f"{STATES} {k}", state)
@@ -317,6 +353,12 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         traces = [affine(self.output, self.output_bias, state) for state in states]
         where = np.arange(len(traces) * self.d).reshape(len(traces), self.d).T
         return build.program(build.index(where, *traces))
+
+    def applied(self, build: Builder, a: Value) -> Value:
+        """φ(a) in a program."""
+        if self.activation.below is None:
+            return build.apply(str(self.activation), a)
+        return build.choose(a, a, build.scale(a, self.activation.below))
 
     def values_in(
         self, arithmetic: Arithmetic[Any], weights: Mapping[str, Matrix], X: Matrix,
@@ -347,12 +389,21 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
     # -- over GF(p) ------------------------------------------------------------------------
 
-    def modular(self, p: int, seed: int) -> ModularArithmetic:
-        """Residues, with values and slopes of the activation: `algebra.networks.activation`."""
+    def modular(self, point: Point) -> ModularArithmetic:
+        """Residues, with values and slopes of the activation: `algebra.networks.activation`.
+
+        With ReLU the activation pattern is that of the network's own parameters.
+        """
+        p, seed = point.p, point.seed
         nodes = [self.program().nodes[k] for k in self._nodes(VALUES)]
         # Values of initial currents are further ones of the same units.
         own = [stage.layer for stage in self.stages()]
         layers = dict(zip(nodes, own[: len(nodes) - len(own)] + own, strict=True))
+        if self.activation.is_piecewise:
+            if not point.signs:
+                raise InputError(kinked("this verb"))
+            patterns = dict(zip(nodes, point.signs, strict=True))
+            return ModularArithmetic(p, signs=lambda node, a: patterns[node])
         known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
 
         def phi(node: Node, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -389,7 +440,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             for name, w in point.weights.items()
         }
         blocks["X"] = DualValue(X.value, X.tangent)
-        nodes, arithmetic = self._nodes(what), DualArithmetic(self.modular(point.p, point.seed))
+        nodes, arithmetic = self._nodes(what), DualArithmetic(self.modular(point))
         found = evaluate(program, arithmetic, blocks, nodes)
         return [found[k] for k in nodes]
 
@@ -407,7 +458,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     ) -> Factors:
         program, wanted = self.program(), set(self.shapes if names is None else names)
         blocks = self._blocks(point)
-        arithmetic = self.modular(point.p, point.seed)
+        arithmetic = self.modular(point)
         if not self.reads_all or target != program.output:
             return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
         # The read-out multiplies the states of all steps, side by side, and a column of ones.
@@ -487,7 +538,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         blocks = self._blocks(point)
         nodes = zip(self.nodes_of(what), units, strict=True)
         targets = [(node, own) for node, own in nodes if len(own)]
-        arithmetic = self.modular(point.p, point.seed)
+        arithmetic = self.modular(point)
         return factors(Sweep(program, arithmetic, blocks, wanted, targets=targets), wanted)
 
     def factor_entries(self, what: str) -> int:
@@ -514,8 +565,12 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
     @property
     def entry_bits(self) -> int:
-        """From the same recursion, all denominators multiplied out."""
-        return self._sizes[1]
+        """From the same recursion, all denominators multiplied out.
+
+        At given parameters their bits count as often as they are factors.
+        """
+        own = 0 if self.own_point is None else self.own_point.bits
+        return self._sizes[1] + self._sizes[0] * own
 
     @property
     def formal_collisions(self) -> int:
@@ -526,7 +581,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         below w^T (divided by w^T, w a leak's denominator), and a random prime divides one with
         probability at most 50/2^30 (or 50/2^60) for each 30 of its bits.
         """
-        if self.activation.is_polynomial:
+        if self.activation.is_polynomial or self.activation.is_piecewise:
             return 0
         stages = self.stages()
         units = {stage.layer: self.shapes[stage.matrix][0] for stage in stages}
@@ -554,7 +609,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         Learnable leaks are a further factor, 1 − α of norm 2; fixed leaks, denominators multiplied
         out, are integers with this many bits.
         """
-        φ, stages = self.activation, self.stages()
+        φ, stages = self.activation.on_a_side, self.stages()
         drive = 2 if self.encoder else 1
         if φ.is_polynomial:
             scale = 1

@@ -38,6 +38,8 @@ from algebra.linalg.rational import exact_number
 
 LINEAR = "linear"
 POLYNOMIAL = "polynomial"
+# Functions that are linear on each side of 0.
+RELU, LEAKY = PIECEWISE = ("relu", "leaky")
 # The theorem by which formal values are exact for tanh, the sigmoid and softplus.
 AX = "Ax–Schanuel: values at different sums are algebraically independent"
 # A larger degree is taken for a typing error.
@@ -86,9 +88,11 @@ class Activation:
     Parameters
     ----------
     name : str
-        "linear", "polynomial" or one of `ANALYTIC`.
+        "linear", "polynomial", "relu", "leaky" or one of `ANALYTIC`.
     coefficients : tuple of Fraction
-        c_0, c_1, … of a polynomial; (0, 1) for "linear"; empty for the analytic ones.
+        c_0, c_1, … of a polynomial; (0, 1) for "linear"; empty for the others.
+    below : Fraction or None
+        The slope below 0 of "relu" and "leaky".
 
     Examples
     --------
@@ -100,6 +104,7 @@ class Activation:
 
     name: str
     coefficients: tuple[Fraction, ...] = ()
+    below: Fraction | None = None
 
     @classmethod
     def read(cls, value: Any) -> Activation:
@@ -122,17 +127,30 @@ class Activation:
                 return cls(LINEAR, (Fraction(0), Fraction(1)))
             if value in ANALYTIC:
                 return cls(value)
+            if value == RELU:
+                return cls(RELU, (), Fraction(0))
         elif isinstance(value, Mapping) and set(value) == {POLYNOMIAL}:
             return cls(POLYNOMIAL, _coefficients(value[POLYNOMIAL]))
-        names = ", ".join(f'"{name}"' for name in (*ANALYTIC, LINEAR))
+        elif isinstance(value, Mapping) and set(value) == {LEAKY}:
+            text = value[LEAKY]
+            slope = exact_number(
+                text if isinstance(text, bool | int | str | Fraction) else str(text),
+                "activation.leaky",
+            )
+            if not 0 < slope < 1:
+                raise InputError(f"`activation.leaky` ({shown(text)}) must be between 0 and 1")
+            return cls(LEAKY, (), slope)
+        names = ", ".join(f'"{name}"' for name in (*ANALYTIC, LINEAR, RELU))
         raise InputError(
             f"`activation` ({shown(value)}) must be one of {names}, "
-            "or { polynomial = [c0, c1, …] }"
+            '{ polynomial = [c0, c1, …] } or { leaky = "1/10" }'
         )
 
     @property
     def plain(self) -> Any:
         """The activation as it is written in a problem file."""
+        if self.name == LEAKY:
+            return {LEAKY: str(self.below)}
         if self.name != POLYNOMIAL:
             return self.name
         return {
@@ -146,6 +164,18 @@ class Activation:
     def is_polynomial(self) -> bool:
         """Whether labels are polynomials in the weights."""
         return bool(self.coefficients)
+
+    @property
+    def is_piecewise(self) -> bool:
+        """Whether it is linear on each side of 0, with a kink."""
+        return self.below is not None
+
+    @property
+    def on_a_side(self) -> Activation:
+        """A polynomial whose coefficients and degree bound those on both sides of a kink."""
+        if self.below is None:
+            return self
+        return Activation(POLYNOMIAL, (self.below, Fraction(1)))
 
     @property
     def is_linear(self) -> bool:
@@ -162,16 +192,21 @@ class Activation:
         """Whether φ(0) = 0."""
         if self.is_polynomial:
             return self.coefficients[0] == 0
+        if self.is_piecewise:
+            return True
         return FUNCTIONS[self.name].at_zero == 0
 
     @property
     def independence(self) -> str:
         """The theorem by which ranks with formal values are the generic ranks; "" for none."""
-        return "" if self.is_polynomial else FUNCTIONS[self.name].independence
+        known = self.is_polynomial or self.is_piecewise
+        return "" if known else FUNCTIONS[self.name].independence
 
     @property
     def bounds(self) -> tuple[int | None, int | None]:
         """Infimum and supremum of an analytic function's values, None if unbounded."""
+        if self.is_piecewise:
+            return (0 if self.name == RELU else None, None)
         return (None, None) if self.is_polynomial else FUNCTIONS[self.name].bounds
 
     # -- values ----------------------------------------------------------------------
@@ -233,6 +268,8 @@ class Activation:
         return z, slope
 
     def __str__(self) -> str:
+        if self.name == LEAKY:
+            return f"leaky ReLU, slope {self.below}"
         if self.name != POLYNOMIAL:
             return self.name
         terms = [
@@ -377,8 +414,22 @@ class PolynomialTable:
     ]
 
 
+@dataclass(frozen=True)
+class LeakyTable:
+    """A leaky ReLU in files."""
+
+    leaky: Annotated[
+        Annotated[Any, Keyword("type", ("number", "string"))],
+        "the slope below 0, between 0 and 1: a number, or a fraction as text",
+    ]
+
+
 # An activation in files.
-ActivationForm = Annotated[str, Keyword("enum", lambda: [*ANALYTIC, LINEAR])] | PolynomialTable
+ActivationForm = (
+    Annotated[str, Keyword("enum", lambda: [*ANALYTIC, LINEAR, RELU])]
+    | PolynomialTable
+    | LeakyTable
+)
 
 
 def register_activation(record: Analytic) -> None:

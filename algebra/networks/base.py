@@ -108,12 +108,20 @@ class Point:
         Number of the point: it determines all that is drawn besides weights and samples.
     weights : dict of str to matrix over GF(p)
     X : matrix over GF(p)
+    signs : tuple of ndarray of bool
+        The activation pattern of given parameters: `algebra.networks.own_point`.
     """
 
     p: int
     seed: int
     weights: Mapping[str, Matrix]
     X: Matrix
+    signs: tuple[np.ndarray, ...] = ()
+
+    def of_samples(self, some: slice) -> Point:
+        """The point with some of its samples."""
+        signs = tuple(pattern[:, some] for pattern in self.signs)
+        return replace(self, X=self.X[:, some], signs=signs)
 
     def matmul(self, a: Matrix, b: Matrix) -> Matrix:
         """Product of residues modulo p."""
@@ -232,6 +240,11 @@ class Network(Programmed):
     bounded_by_support: ClassVar[frozenset[str]] = frozenset()
     smooth: ClassVar[bool] = True
     meanings: ClassVar[Mapping[str, str]] = {}
+
+    # Whether the map is linear only on each side of kinks: ranks are those at given parameters.
+    has_kinks: ClassVar[bool] = False
+    # Given parameters and samples at which ranks are wanted: `algebra.networks.own_point`.
+    own_point: ClassVar[Any] = None
 
     d: int
     m: int

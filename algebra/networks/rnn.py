@@ -19,11 +19,13 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from flint import fmpq_mat
 
 from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, known_name, shown, whole_number
@@ -32,6 +34,7 @@ from algebra.networks.activation import ActivationForm
 from algebra.networks.base import MAX_CELLS, STATES, TRACES, Support
 from algebra.networks.chain import RecurrentChain
 from algebra.networks.masks import held, lines_with_entries
+from algebra.networks.own_point import OwnPoint, as_fmpq, as_rational_matrix
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, plain_leak, read_leak
 from algebra.programs.program import Builder, Program, Value
@@ -177,6 +180,81 @@ class RNN(ActivatedNetwork):
     def input_shape(self) -> tuple[int, int]:
         return (self.T * self.b, self.m)
 
+    def with_samples(self, m: int) -> RNN:
+        found = super().with_samples(m)
+        return found if self.own_point is None else found.at(self.own_point.with_samples(m))
+
+    def at(self, own: OwnPoint) -> RNN:
+        """The network at given parameters and samples."""
+        found = replace(self)
+        object.__setattr__(found, "own_point", own)
+        return found
+
+    def at_parameters(self, weights: Mapping[str, np.ndarray], X: np.ndarray) -> RNN:
+        """The network at given rational parameters and samples, with its activation pattern.
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray of Fraction
+        X : ndarray of Fraction
+
+        Raises
+        ------
+        InputError
+            If a unit is exactly at its kink, and moves with a bias or an initial current.
+        """
+        signs: list[np.ndarray] = []
+        below, n = as_fmpq(self.activation.below or Fraction(0)), self.n
+        tables = {name: as_rational_matrix(table) for name, table in weights.items()}
+        driven = [
+            tables["B"] * as_rational_matrix(X[t * self.b : (t + 1) * self.b])
+            for t in range(self.T)
+        ]
+        ones = as_rational_matrix(np.full((1, X.shape[1]), Fraction(1), dtype=object))
+        zero = tables["B"] * as_rational_matrix(X[: self.b] * 0)
+
+        def spread(name: str) -> fmpq_mat:
+            """A column beside itself for every sample."""
+            return tables[name] * ones if name in tables else zero
+
+        def scaled(column: Sequence[Any], table: fmpq_mat) -> fmpq_mat:
+            rows = [[f * v for v in row] for f, row in zip(column, table.tolist(), strict=True)]
+            return fmpq_mat(rows)
+
+        def values(a: fmpq_mat, moves: str) -> fmpq_mat:
+            rows = a.tolist()
+            for i, row in enumerate(rows):
+                if moves in tables and not all(row) and not self._silent(weights, i):
+                    raise InputError(
+                        f"unit {i} is exactly at its kink at these parameters (step {len(signs)}): "
+                        f"give it another value of {moves}"
+                    )
+            signs.append(np.array([[v > 0 for v in row] for row in rows]))
+            return fmpq_mat([[v if v > 0 else below * v for v in row] for row in rows])
+
+        if self.leak == LEARNABLE:
+            rate = [as_fmpq(v) for v in weights[LEAK][:, 0]]
+        else:
+            given = (Fraction(1),) if self.leak == NO_LEAK else self.leak
+            rate = [as_fmpq(v) for v in given] * (n // len(given))
+        kept = [1 - v for v in rate]
+        c, h = spread("c"), spread(START)
+        gains = [as_fmpq(v) for v in weights[GAINS][:, 0]] if GAINS in weights else [as_fmpq(1)] * n
+        if not self.has_currents:
+            for x in driven:
+                h = scaled(kept, h) + scaled(rate, values(tables["W"] * (h + x) + c, "c"))
+            return self.at(OwnPoint(weights, X, tuple(signs)))
+        sent = scaled(gains, values(h + c, "c" if self.biases else START))
+        for x in driven:
+            h = scaled(kept, h) + scaled(rate, tables["W"] * sent + x)
+            sent = scaled(gains, values(h + c, "c" if self.biases else START))
+        return self.at(OwnPoint(weights, X, tuple(signs)))
+
+    def _silent(self, weights: Mapping[str, np.ndarray], unit: int) -> bool:
+        """Whether no bias and no initial current of a unit is there."""
+        own = [weights[name][unit, 0] for name in ("c", START) if name in weights]
+        return not own
+
     def stages(self) -> tuple[Stage, ...]:
         bias = "c" if self.biases else None
         return tuple(Stage("W", bias, (t * self.b, (t + 1) * self.b), 1) for t in range(self.T))
@@ -221,7 +299,7 @@ class RNN(ActivatedNetwork):
         def rates(k: int, state: Value) -> tuple[Value, Value]:
             """What W multiplies, and what is read, of a state."""
             a = build.add(state, columns["c"]) if self.biases else state
-            z = build.name(f"{VALUES} {k}", build.apply(str(self.activation), a))
+            z = build.name(f"{VALUES} {k}", self.applied(build, a))
             if self.gain == NO_GAIN:
                 return z, z
             scaled = build.multiply(columns[GAINS], z)

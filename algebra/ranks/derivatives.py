@@ -57,7 +57,8 @@ def dual_point(network: Network, point: Point, cells: Sequence[Cell], step: np.n
         tangents = np.zeros(weight.shape, np.int64)
         tangents[rows, columns] = step[chosen]
         weights[name] = DualMatrix(weight % p, tangents, p)
-    return Point(p, point.seed, weights, DualMatrix(point.X % p, np.zeros_like(point.X), p))
+    X = DualMatrix(point.X % p, np.zeros_like(point.X), p)
+    return Point(p, point.seed, weights, X, point.signs)
 
 
 @dataclass(frozen=True)

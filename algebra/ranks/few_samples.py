@@ -17,7 +17,6 @@ The rows are computed a few at a time: adjoints of all steps are in memory at on
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -34,7 +33,7 @@ _MANY = 1 << 25
 def is_in_parts(network: Network) -> bool:
     """Whether the rows of labels are computed a few samples at a time."""
     base = base_of(network)
-    if not isinstance(base, ActivatedNetwork) or not base.smooth:
+    if not isinstance(base, ActivatedNetwork):
         return False
     return base.factor_entries(LABELS) > _MANY
 
@@ -54,18 +53,20 @@ def span_of_labels(network: Network, point: Point, cells: Sequence[Cell], bound:
     span, readings = Span.empty(len(cells)), network.readings(LABELS)
     units = [np.arange(reading.size) for reading in readings]
     each = sum(reading.size for reading in readings)
+    # Given samples may be special.
+    is_generic = base_of(network).own_point is None
     start, count = 0, min(network.m, -(-bound // each))
     while start < network.m and span.rank < bound:
         check_time()
         some = slice(start, min(start + count, network.m))
-        few = replace(point, X=point.X[:, some])
+        few = point.of_samples(some)
         own = network.with_samples(some.stop - some.start)
         before = span.rank
         for table in reading_tables(own, LABELS, few, cells, units):
             span = span.extended(table, point.p)
             if span.rank == bound:
                 return span
-        if start and span.rank == before:
+        if start and span.rank == before and is_generic:
             break
         start = count = some.stop
     return span

@@ -32,7 +32,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import repeat
 from typing import Any
 
@@ -59,8 +58,11 @@ def random_point(
 ) -> Point:
     """The point number `seed` over GF(p): uniform residues, zero outside the support.
 
+    Of a network at its own parameters their residues.
     A student's weights with exact numbers (`algebra.problems.laws.values`) have these.
     """
+    if network.own_point is not None:
+        return network.own_point.at(p, seed, network.shapes)  # type: ignore[no-any-return]
     rng = random.Random(f"{p}/{seed}")
     drawn = network.drawn_shapes
     weights: dict[str, Any] = {}
@@ -114,7 +116,7 @@ def at_enough_samples(network: Network, point: Point, columns: int) -> tuple[Net
     fewer = enough_samples(network, columns)
     if fewer is network:
         return network, point
-    return fewer, replace(point, X=point.X[:, : fewer.m])
+    return fewer, point.of_samples(slice(fewer.m))
 
 
 def tangent_factors(network: Network, point: Point, names: Sequence[str] | None = None) -> Factors:

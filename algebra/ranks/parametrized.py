@@ -105,6 +105,8 @@ class Parametrized(HasJacobian):
 
     drawn_shapes = _of_base("drawn_shapes")
     sparse = _of_base("sparse")
+    own_point = _of_base("own_point")
+    smooth = _of_base("smooth")
     sizes = _of_base("sizes")
     input_shape = _of_base("input_shape")
     columns = _of_base("columns")

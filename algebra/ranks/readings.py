@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 
@@ -71,7 +70,7 @@ def reading_tables(
     every = np.concatenate([np.asarray(some, np.int64) for some in units])
     for start in range(0, network.m, step):
         some = slice(start, min(start + step, network.m))
-        few = replace(point, X=point.X[:, some])
+        few = point.of_samples(some)
         own = network.with_samples(some.stop - start)
         for first in range(0, len(every), max(rows, 1) if step == 1 else len(every)):
             check_time()

@@ -58,9 +58,13 @@ def identify(
     """
     from algebra.questions.identify.identification import identify as identify_problem
 
-    problem = as_generic(question, "identify")
     seed = whole_number(seed, "seed", 0)
+    problem = as_generic(question, "identify")
     with limited(positive_seconds(timeout, "timeout")):
+        if problem.network.has_kinks:
+            from numeric.own_parameters import at_own_parameters
+
+            problem = at_own_parameters(problem, seed)
         aim = None
         if noise is not None:
             from numeric.noise import noisy_identification, positive

@@ -20,7 +20,9 @@ if TYPE_CHECKING:
     from algebra.programs.onnx import Read
 
 
-def as_problem(question: Question, timeout: float = math.inf) -> Problem:
+def as_problem(
+    question: Question, timeout: float = math.inf, *, at_parameters: bool = False
+) -> Problem:
     """A problem, or the one in a problem file.
 
     Parameters
@@ -28,23 +30,31 @@ def as_problem(question: Question, timeout: float = math.inf) -> Problem:
     question : Problem, str or Path
     timeout : float, optional
         Seconds for reading the file.
+    at_parameters : bool, optional
+        Whether networks with ReLU are accepted, whose ranks are those at given parameters.
 
     Raises
     ------
     InputError
         If it is neither, or the file is not a problem file.
     """
+    from algebra.networks.activated import kinked
     from algebra.networks.base import Network
     from algebra.problems.files import load_problem
     from algebra.problems.problem import Problem
 
+    found: Problem | None = None
     if isinstance(question, Problem):
-        return question
-    if isinstance(question, QuestionFile):
-        return question.problem
-    if isinstance(question, (str, Path)):
+        found = question
+    elif isinstance(question, QuestionFile):
+        found = question.problem
+    elif isinstance(question, (str, Path)):
         with limited(positive_seconds(timeout, "timeout")):
-            return load_problem(question)
+            found = load_problem(question)
+    if found is not None:
+        if found.network.has_kinks and not at_parameters:
+            raise InputError(kinked("this verb"))
+        return found
     hint = (
         ': give what learns, as in Problem(network, {"W": "all"})'
         if isinstance(question, Network)
@@ -111,8 +121,9 @@ def as_generic(question: Question, verb: str) -> Problem:
     InputError
         If the problem has given weights without a jitter (`Problem.need_generic`).
     """
-    problem = as_problem(question)
-    problem.need_generic(verb)
+    problem = as_problem(question, at_parameters=verb in ("identify", "record"))
+    if not problem.network.has_kinks:
+        problem.need_generic(verb)
     return problem
 
 

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.certificates.maker import file_text
-from algebra.errors import InputError
+from algebra.errors import InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic
 from matchprob.verbs import parameters as common
@@ -164,11 +164,16 @@ def record(
     from algebra.questions.record.recording import record as record_problem
     from matchprob.api.certify import relaxation
 
+    seed = whole_number(seed, "seed", 0)
     problem = as_generic(question, "record")
     positive_seconds(seconds, "seconds", zero=True)
     if below is not None and noise is None:
         raise InputError("`below` is a predicted deviation: give the `noise` of recorded numbers")
     with limited(positive_seconds(timeout, "timeout")):
+        if problem.network.has_kinks:
+            from numeric.own_parameters import at_own_parameters
+
+            problem = at_own_parameters(problem, seed)
         if noise is not None:
             from numeric.noise import noisy_recording
 

@@ -14,6 +14,7 @@ from typing import Any
 
 from algebra.documents import Document, Paragraph
 from algebra.linalg.rational import nearest_double
+from algebra.networks.own_point import at_these_parameters
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
 from algebra.problems.allocation import (
     MOST_CELLS,
@@ -111,6 +112,7 @@ class Identification(Result):
             **known,
             "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
+            **({} if self.problem.network.own_point is None else {"at": "own parameters"}),
             **({} if self.aim is None else self.aim.to_dict()),
         }
 
@@ -166,6 +168,9 @@ class Identification(Result):
         why = explain_updates(self) if self.problem.updates else explain(self)
         found = Document(title, facts, tuple(map(Paragraph, self._lines())), why)
         found = found.mapped(names.annotate) if names else found
+        if self.problem.network.own_point is not None:
+            parts = () if self.aim is None else tuple(map(Paragraph, self.aim.lines()))
+            return replace(found, parts=(*found.parts, *parts)).mapped(at_these_parameters)
         if self.aim is None:
             return found
         return replace(found, parts=(*found.parts, *map(Paragraph, self.aim.lines())))

@@ -84,7 +84,9 @@ def groups_at(
     blocks = _Blocks(question, point, check)
     groups = Groups(blocks.part, blocks.sizes, question.allocation.size, point.p)
     many = sum(blocks.sizes) * question.allocation.size > _REACHED
-    if question.of_units and not sizes_only and (many or not groups.is_small):
+    # What two samples show holds for all if they are generic.
+    is_generic = question.parametrized.network.own_point is None
+    if is_generic and question.of_units and not sizes_only and (many or not groups.is_small):
         reach = _Reach(question, point)
         groups.reach, groups.indispensable = reach.most, reach.indispensable
         blocks.most = len(question.owners[0][1]) * _numbers_a_step(question)

@@ -14,7 +14,9 @@ from typing import Any
 
 from algebra.certificates.records import Record
 from algebra.documents import Document, Explanation, Paragraph, Step, step
+from algebra.errors import InputError
 from algebra.networks.limits import plural, some
+from algebra.networks.own_point import at_these_parameters
 from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre
@@ -175,6 +177,7 @@ class Recording(Result):
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
             **named(self, "points"),
+            **({"at": "own parameters"} if self.is_at_own_parameters else {}),
             **({} if self.aim is None else self.aim.to_dict()),
         }
 
@@ -182,7 +185,15 @@ class Recording(Result):
         """The content of a proof file, as `matchprob.verify` reads it.
 
         If the search was not finished, the file claims `bound` only.
+
+        Raises
+        ------
+        InputError
+            If ranks are those at given parameters, which no file holds.
         """
+        if self.is_at_own_parameters:
+            raise InputError("`out`: with ReLU there is no proof file; ranks are exact, at these "
+                             "parameters")  # fmt: skip
         question, chosen = self.question, set(self.recorded)
         problem = question.asked
         problem = by_updates(Problem.of(problem.allocation, support=problem.support))
@@ -232,12 +243,18 @@ class Recording(Result):
         if not self.is_unique and self.aim is None:
             free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
             lines.append(f"  free, whatever is recorded: {free}")
-        return Document(
+        found = Document(
             f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}",
             facts,
             tuple(map(Paragraph, lines)),
             self._why(),
         )
+        return found.mapped(at_these_parameters) if self.is_at_own_parameters else found
+
+    @property
+    def is_at_own_parameters(self) -> bool:
+        """Whether ranks are those at given parameters, not generic ones."""
+        return self.question.parametrized.network.own_point is not None
 
     def _why(self) -> Explanation:
         """What it determines, and how sure it is that less does not do."""

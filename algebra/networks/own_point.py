@@ -1,0 +1,108 @@
+r"""Given parameters and samples of a network, at which its ranks are computed.
+
+With ReLU a network is a polynomial map on each activation pattern, and ranks differ between them.
+At given rational parameters the pattern is that of the network's own activity, computed exactly.
+
+**Ranks.**  If no pre-activation that moves is 0, the map is polynomial near these parameters, and
+its Jacobian J there is a rational matrix.  Modulo a prime p that divides no denominator its rank is
+at most that over Q: a full rank is proved.  A minor of J that is not 0 is divided by few primes, so
+a deficit is wrong with a probability that the bits of the entries bound
+(`algebra.ranks.generic_rank.deficit_error`), for primes that are drawn at random.
+
+**What follows.**  A parameter is determined *to first order* if the kernel of J vanishes there.  If
+J has as many independent columns as parameters, no other values nearby give the same numbers.
+Parameters and samples are not generic: nothing is said about other ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from fractions import Fraction
+from math import lcm
+
+import numpy as np
+from flint import fmpq, fmpq_mat
+
+from algebra.errors import InputError
+from algebra.networks.base import Point
+
+
+@dataclass(frozen=True, eq=False)
+class OwnPoint:
+    """Parameters, samples and their activation pattern.
+
+    Attributes
+    ----------
+    weights : mapping of str to ndarray of Fraction
+    X : ndarray of Fraction
+    signs : tuple of ndarray of bool
+        For each value of the activation the units and samples with a positive pre-activation.
+    """
+
+    weights: Mapping[str, np.ndarray]
+    X: np.ndarray
+    signs: tuple[np.ndarray, ...]
+
+    @property
+    def bits(self) -> int:
+        """Bits of the numbers, as integers over one denominator."""
+        every = [v for table in (*self.weights.values(), self.X) for v in table.flat]
+        below = lcm(*(v.denominator for v in every))
+        above = max(abs(v.numerator) * (below // v.denominator) for v in every)
+        return max(below, above).bit_length()
+
+    def with_samples(self, m: int) -> OwnPoint:
+        """The first samples.
+
+        Raises
+        ------
+        InputError
+            If there are not as many.
+        """
+        if m > self.X.shape[1]:
+            raise InputError("`target` (samples=new): ranks at own parameters are at own samples")
+        return replace(self, X=self.X[:, :m], signs=tuple(own[:, :m] for own in self.signs))
+
+    def at(self, p: int, seed: int, shapes: Mapping[str, tuple[int, int]]) -> Point:
+        """The point over GF(p); parameters of updates are 0, as at every point.
+
+        Raises
+        ------
+        InputError
+            If p divides a denominator.
+        """
+        inverses: dict[int, int] = {}
+
+        def residues(table: np.ndarray) -> np.ndarray:
+            out = np.empty(table.shape, np.int64)
+            for k, value in np.ndenumerate(table):
+                below = value.denominator
+                if below not in inverses:
+                    if below % p == 0:
+                        raise InputError(f"a denominator of the parameters is divisible by {p}")
+                    inverses[below] = pow(below, -1, p)
+                out[k] = value.numerator % p * inverses[below] % p
+            return out
+
+        weights = {name: np.zeros(shape, np.int64) for name, shape in shapes.items()}
+        weights |= {name: residues(table) for name, table in self.weights.items()}
+        return Point(p, seed, weights, residues(self.X), self.signs)
+
+
+def as_fmpq(value: Fraction | int) -> fmpq:
+    """A rational of python-flint."""
+    value = Fraction(value)
+    return fmpq(value.numerator, value.denominator)
+
+
+def as_rational_matrix(table: np.ndarray) -> fmpq_mat:
+    """An array of rationals as a matrix of python-flint."""
+    rows, columns = table.shape
+    return fmpq_mat(rows, columns, [as_fmpq(v) for v in table.flat])
+
+
+def at_these_parameters(text: str) -> str:
+    """A sentence with what it is about."""
+    bare = text.lstrip()
+    return f"{text[: len(text) - len(bare)]}at these parameters: {bare}" if bare else text

@@ -1,0 +1,70 @@
+"""The circuit's own parameters, as rationals: measured ones, and instance 0 of a seed for others.
+
+With ReLU ranks depend on the activation pattern, so they are computed at given parameters and
+samples (`algebra.networks.own_point`).  Measured weights of [values] without jitter are exact;
+everything else is drawn as for instance 0 (`numeric.instances.draw_instance`), whose doubles are
+rationals.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.errors import InputError
+from algebra.networks.rnn import RNN
+from algebra.problems.laws.values import Values
+from algebra.problems.problem import Problem
+from algebra.problems.updates import LowRank
+from numeric.instances import draw_instance
+
+
+def at_own_parameters(problem: Problem, seed: int) -> Problem:
+    """The problem of a network with ReLU at its own parameters; any other problem unchanged.
+
+    Parameters
+    ----------
+    problem : Problem
+    seed : int
+        Of the parameters that are not measured.
+
+    Raises
+    ------
+    InputError
+        If only a part of a matrix is measured, or the network learns by low ranks.
+    """
+    network = problem.network
+    if not network.has_kinks or network.own_point is not None:
+        return problem
+    assert isinstance(network, RNN)
+    if any(isinstance(update, LowRank) for update in problem.updates.values()):
+        raise InputError("low-rank updates have no parameters of their own: take gains or ties")
+    measured = problem.values.numbers
+    for name in {cell[0] for cell in measured}:
+        exists = np.argwhere(problem.support.get(name, np.ones(network.shapes[name])))
+        for i, j in exists.tolist():
+            if (name, i, j) not in measured:
+                raise InputError(
+                    f"values.{name}[{i}][{j}] is missing: with ReLU ranks are those at the "
+                    f"circuit's own parameters; give all of {name}, or none (instance 0 of the "
+                    "seed)"
+                )
+    own = Problem(network, {}, problem.support, problem.distribution, values=problem.values)
+    drawn = draw_instance(own, seed, 0)
+    weights = {name: _exact(table) for name, table in drawn.weights.items()}
+    if not problem.values.jitter:
+        for (name, i, j), value in measured.items():
+            weights[name][i, j] = value
+    return replace(
+        problem, network=network.at_parameters(weights, _exact(drawn.X)), values=Values()
+    )
+
+
+def _exact(table: np.ndarray) -> np.ndarray:
+    """Doubles as the rationals that they are."""
+    out = np.empty(table.shape, dtype=object)
+    for at, value in np.ndenumerate(np.asarray(table, float)):
+        out[at] = Fraction(float(value))
+    return out

@@ -1,0 +1,169 @@
+"""ReLU: ranks at the circuit's own parameters and its own activation pattern."""
+
+import random
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from algebra.errors import InputError
+from algebra.networks.rnn import RNN
+from matchprob import Problem, certify, count, identify, record
+from numeric.instances import draw_instance
+from numeric.own_parameters import at_own_parameters
+from tests.refusals import refuses
+from tests.samples import many
+
+
+def states(net, w, X, gains=None):
+    """Rates of all steps, in the arithmetic of the weights; signs are those of real parts."""
+    below = float(net.activation.below)
+
+    def φ(a):
+        return np.where(a.real > 0, a, below * a)
+
+    W = w["W"] if gains is None else gains[:, None] * w["W"]
+    c = w["c"] if "c" in w else 0 * W[:, :1]
+    if "leak" in w:
+        α = w["leak"]
+    else:
+        given = [1] if net.leak == 1 else net.leak
+        α = np.array([float(v) for v in given] * (net.n // len(given)))[:, None]
+    h = np.zeros((net.n, X.shape[1])) + (w["h0"] if "h0" in w else 0 * W[:, :1])
+    found = []
+    for t in range(net.T):
+        x = w["B"] @ X[t * net.b : (t + 1) * net.b]
+        if net.state == "currents":
+            sent = w.get("g", 1) * φ(h + c)
+            h = (1 - α) * h + α * (W @ sent + x)
+            found.append((w["g"] if net.gain == "rates" else 1) * φ(h + c))
+        else:
+            h = (1 - α) * h + α * φ(W @ (h + x) + c)
+            found.append(h)
+    return found
+
+
+def labels(net, w, X, gains=None):
+    """The labels, one number after the other."""
+    found = states(net, w, X, gains)
+    read = found if net.read == "all" else found[-1:]
+    e = w.get("e", 0)
+    return np.concatenate([(w["D"] @ r + e).ravel() for r in read])
+
+
+def circuit(seed):
+    """A random circuit with ReLU or leaky units, sparse, with gains, biases or synapses."""
+    rng = random.Random(seed)
+    currents = rng.random() < 0.5
+    n = rng.randint(3, 6)
+    more = (
+        {
+            "state": "currents",
+            "initial": rng.choice(["zero", "learnable"]),
+            "gain": rng.choice(["none", "presynaptic", "rates"]),
+        }
+        if currents
+        else {}
+    )
+    net = RNN(
+        n=n, T=rng.randint(2, 4), b=rng.randint(1, 2), d=rng.randint(1, 3), m=rng.randint(1, 4),
+        activation=rng.choice(["relu", {"leaky": "1/10"}]), biases=rng.random() < 0.8,
+        leak=rng.choice([1, "1/5", "learnable"]), read=rng.choice(["last", "all"]), **more,
+    )  # fmt: skip
+    mask = [[int(rng.random() < 0.7) for _ in range(n)] for _ in range(n)]
+    options = [name for name in ("g", "c", "h0", "leak") if name in net.shapes]
+    learnable = {name: "all" for name in options if rng.random() < 0.7}
+    learns = rng.choice(["gains", "cells", "fixed"])
+    if learns == "gains" or not (learnable or learns == "cells"):
+        learnable["W"] = {"gain": "rows"}
+    elif learns == "cells":
+        learnable["W"] = "all"
+    return Problem(net, learnable, {"W": mask})
+
+
+def derivatives(problem, seed, of):
+    """The Jacobian by complex steps, in doubles at instance 0."""
+    net = problem.network
+    own = draw_instance(Problem(net, {}, problem.support), seed, 0)
+    steps = []
+    for name in problem.learnable:
+        if name in problem.updates:
+            steps += [("gain", i, 0) for i in range(net.n)]
+        else:
+            steps += [(name, *cell) for cell in np.argwhere(problem.learnable[name]).tolist()]
+    columns = []
+    for name, i, j in steps:
+        w = {key: value.astype(complex) for key, value in own.weights.items()}
+        gains = np.ones(net.n, complex)
+        if name == "gain":
+            gains[i] += 1e-30j
+        else:
+            w[name][i, j] += 1e-30j
+        columns.append(of(net, w, own.X, gains).imag / 1e-30)
+    return np.array(columns).T
+
+
+def rank_of(J):
+    """The number of singular values above 1e-10 of the largest; these are no border cases."""
+    values = np.linalg.svd(J, compute_uv=False)
+    if not values.size or values[0] == 0:
+        return 0
+    assert not ((values > 1e-13 * values[0]) & (values < 1e-10 * values[0])).any()
+    return int((values > 1e-10 * values[0]).sum())
+
+
+@pytest.mark.parametrize("seed", range(many(100)))
+def test_ranks_against_complex_steps(seed):
+    """Ranks of labels, and of all states, are those of the Jacobian in doubles there."""
+    problem = circuit(seed)
+    found = identify(problem, seed=seed)
+    assert found.fibre.rank.rank == rank_of(derivatives(problem, seed, labels))
+    assert "at these parameters" in str(found.document())
+    assert found.to_dict()["at"] == "own parameters"
+    everything = record(problem, "units", seed=seed, seconds=2)
+    J = derivatives(problem, seed, lambda *a: np.concatenate([r.ravel() for r in states(*a)]))
+    assert everything.rank.rank == rank_of(J)
+    assert all(line.strip().startswith("at these parameters") for line in
+               str(everything.document()).splitlines())  # fmt: skip
+
+
+def test_the_pattern_is_that_of_the_activity():
+    """Signs of pre-activations agree with those of the simulated circuit."""
+    net = RNN(n=5, T=4, b=1, d=1, m=3, activation="relu", biases=True, leak="1/3")
+    problem = at_own_parameters(Problem(net, {"c": "all"}), 4)
+    own = draw_instance(Problem(net, {}), 4, 0)
+    w, h = own.weights, np.zeros((5, 3))
+    for t, signs in enumerate(problem.network.own_point.signs):
+        a = w["W"] @ (h + w["B"] @ own.X[t : t + 1]) + w["c"]
+        assert ((a > 0) == signs).all()
+        h = 2 * h / 3 + np.maximum(a, 0) / 3
+
+
+def test_measured_parameters_are_exact():
+    """Measured weights are the parameters; a unit that they silence cannot be determined."""
+    net = RNN(n=2, T=2, b=1, d=2, m=2, activation="relu", biases=True, read="all")
+    values = {"W": [["1/3", -1], [2, "1/7"]], "c": [[-100], [100]]}
+    problem = Problem(net, {"c": "all"}, values=values)
+    weights = at_own_parameters(problem, 0).network.own_point.weights
+    assert weights["W"][0, 0] == Fraction(1, 3)
+    found = identify(problem)
+    assert found.fibre.determined == (("c", 1, 0),)
+    assert found.fibre.free == (("c", 0, 0),)
+
+
+def test_refusals():
+    """Missing parameters, a unit at its kink, other verbs and proof files: one line each."""
+    net = RNN(n=2, T=2, b=1, d=1, m=1, activation="relu", biases=True)
+    some = Problem(net, {"c": "all"}, values={"W": [["1/3", None], [2, 1]]})
+    refuses(r"values.W\[0\]\[1\] is missing: .*own parameters", identify, some)
+    refuses(r"values.W\[0\]\[1\] is missing", record, some, "units")
+    kink = Problem(net, {"c": "all"}, {"B": [[0], [0]]}, values={"c": [[0], [1]]})
+    refuses("is exactly at its kink", identify, kink)
+    plain = Problem(net, {"c": "all"})
+    for verb in (certify, count):
+        refuses("ranks depend on which units are active", verb, plain)
+    refuses("samples=new", record, plain, "units", target="samples=new")
+    refuses("there is no proof file", record(plain, "units").proof_file)
+    refuses("`activation.leaky`", RNN, n=2, T=2, b=1, d=1, m=1, activation={"leaky": 2})
+    with pytest.raises(InputError, match="low-rank"):
+        identify(Problem(net, {"W": {"lora": 1}}))
