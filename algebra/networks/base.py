@@ -57,7 +57,7 @@ Support = Mapping[str, np.ndarray]
 # A dense matrix beyond this many entries cannot be held or certified on one machine; of a sparse
 # one only the entries that exist count (`algebra.networks.masks`).
 MAX_CELLS = 10**8
-MAX_SPARSE_CELLS = 10**10
+MAX_SPARSE_CELLS = 4 * 10**10
 # Number of matrices that a message names.
 _MOST_NAMES = 20
 

@@ -36,7 +36,7 @@ def test_decimals_are_exact():
 @pytest.mark.parametrize(
     ("value", "text"),
     [
-        ("relu", "'relu'"),
+        ("swish", "'swish'"),
         (3, "3"),
         (None, "None"),
         ({"polynomial": [1]}, "two or more"),

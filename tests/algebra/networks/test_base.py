@@ -229,7 +229,7 @@ def test_wrong_widths_are_named(widths, named):
 @pytest.mark.parametrize(
     ("make", "named"),
     [
-        (lambda: LinearRNN(n=10**5, T=1, b=1, d=1, m=1), "W would be 100000×100000"),
+        (lambda: LinearRNN(n=10**6, T=1, b=1, d=1, m=1), "W would be 1000000×1000000"),
         (lambda: LinearRNN(n=1, T=10**5, b=1, d=1, m=10**5), "samples X"),
         (lambda: LinearEstimator(q=1, d=10**5, m=10**5), "labels Y"),
         (lambda: LinearEstimator(q=MAX_CELLS + 1, d=1, m=1), "`q`"),

@@ -102,7 +102,7 @@ def test_what_is_right_is_right_for_both(data):
                 "activation": "x",
             }
         },
-        with_network(kind="rnn", activation="relu"),
+        with_network(kind="rnn", activation="swish"),
         with_network(kind="rnn", activation={"polynomial": [1]}),
         with_network(kind="rnn", biases=1),
         good(learnable={"W": [[1, 2], [0, 1]]}),
