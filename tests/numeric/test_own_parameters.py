@@ -163,6 +163,7 @@ def test_refusals():
     for verb in (certify, count):
         refuses("ranks depend on which units are active", verb, plain)
     refuses("samples=new", record, plain, "units", target="samples=new")
+    refuses("`noise`: predicted for smooth", record, plain, "units", noise=0.1)
     refuses("there is no proof file", record(plain, "units").proof_file)
     refuses("`activation.leaky`", RNN, n=2, T=2, b=1, d=1, m=1, activation={"leaky": 2})
     with pytest.raises(InputError, match="low-rank"):
