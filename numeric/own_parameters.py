@@ -14,7 +14,7 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.rnn import RNN
+from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
@@ -38,7 +38,7 @@ def at_own_parameters(problem: Problem, seed: int) -> Problem:
     network = problem.network
     if not network.has_kinks or network.own_point is not None:
         return problem
-    assert isinstance(network, RNN)
+    assert isinstance(network, ActivatedNetwork)
     if any(isinstance(update, LowRank) for update in problem.updates.values()):
         raise InputError("low-rank updates have no parameters of their own: take gains or ties")
     measured = problem.values.numbers

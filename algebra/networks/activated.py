@@ -17,7 +17,7 @@ from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -176,6 +176,10 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def has_kinks(self) -> bool:  # type: ignore[override]
         """Whether the activation is ReLU, leaky or not."""
         return bool(self.activation.is_piecewise)
+
+    def at_parameters(self, weights: Mapping[str, np.ndarray], X: np.ndarray) -> Self:
+        """The network at given rational parameters, of a kind whose activation may have kinks."""
+        raise NotImplementedError
 
     @property
     def smooth(self) -> bool:  # type: ignore[override]

@@ -22,7 +22,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from flint import fmpq_mat
@@ -180,17 +180,17 @@ class RNN(ActivatedNetwork):
     def input_shape(self) -> tuple[int, int]:
         return (self.T * self.b, self.m)
 
-    def with_samples(self, m: int) -> RNN:
+    def with_samples(self, m: int) -> Self:
         found = super().with_samples(m)
         return found if self.own_point is None else found.at(self.own_point.with_samples(m))
 
-    def at(self, own: OwnPoint) -> RNN:
+    def at(self, own: OwnPoint) -> Self:
         """The network at given parameters and samples."""
         found = replace(self)
         object.__setattr__(found, "own_point", own)
         return found
 
-    def at_parameters(self, weights: Mapping[str, np.ndarray], X: np.ndarray) -> RNN:
+    def at_parameters(self, weights: Mapping[str, np.ndarray], X: np.ndarray) -> Self:
         """The network at given rational parameters and samples, with its activation pattern.
 
         Parameters

@@ -1,0 +1,61 @@
+"""Points of given parameters: residues, bits, samples, sentences."""
+
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.networks.own_point import OwnPoint, as_rational_matrix, at_these_parameters
+from algebra.networks.rnn import RNN
+from tests.refusals import refuses
+
+
+def rationals(rows):
+    """An array of fractions."""
+    return np.array([[Fraction(v) for v in row] for row in rows], dtype=object)
+
+
+OWN = OwnPoint(
+    {"W": rationals([["1/2", -3]])}, rationals([[1, "5/4", 0]]), (np.eye(1, 3, dtype=bool),)
+)
+
+
+def test_residues_are_those_of_the_rationals():
+    """Times its denominator each residue is the numerator; other matrices are 0."""
+    point = OWN.at(101, 7, {"W": (1, 2), "g_W": (2, 1)})
+    assert (point.weights["W"] * [[2, 1]] % 101).tolist() == [[1, 98]]
+    assert point.weights["g_W"].tolist() == [[0], [0]]
+    assert (point.X * [[1, 4, 1]] % 101).tolist() == [[1, 5, 0]]
+    refuses("divisible by 2", OWN.at, 2, 0, {"W": (1, 2)})
+
+
+def test_samples_and_their_pattern_go_together():
+    """The first samples have their part of the pattern, at the point as well."""
+    few = OWN.with_samples(2)
+    assert few.X.shape == (1, 2)
+    assert few.signs[0].tolist() == [[True, False]]
+    point = OWN.at(101, 7, {"W": (1, 2)}).of_samples(slice(1, 3))
+    assert point.X.shape == (1, 2)
+    assert point.signs[0].tolist() == [[False, False]]
+    refuses("own samples", OWN.with_samples, 4)
+
+
+def test_bits_hold_all_numbers_over_one_denominator():
+    """Over the denominator 4 the largest numerator is 12."""
+    assert OWN.bits == 4
+
+
+def test_the_network_keeps_its_point():
+    """Fewer samples of a network at its parameters are a network at these."""
+    net = RNN(n=1, T=1, b=1, d=1, m=2, activation="relu")
+    weights = {name: rationals([[2]]) for name in net.shapes}
+    own = net.at_parameters(weights, rationals([[1, -1]]))
+    assert [s.tolist() for s in own.own_point.signs] == [[[True, False]]]
+    assert own.with_samples(1).own_point.X.tolist() == [[1]]
+    assert own == net
+    assert as_rational_matrix(weights["W"]).tolist() == [[2]]
+
+
+def test_each_sentence_says_where():
+    """The words follow what is indented; an empty text stays empty."""
+    assert at_these_parameters("  free: W[0,0]") == "  at these parameters: free: W[0,0]"
+    assert at_these_parameters("") == ""
