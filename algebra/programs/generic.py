@@ -46,6 +46,8 @@ from algebra.time_limits import check_time
 # The activation pattern of a number of samples, by the numbers of the nodes that choose.
 Patterns = Callable[[int], Mapping[int, np.ndarray]]
 
+# Entries of a point that is kept for other subsets of the parameters.
+_SMALL_POINT = 1 << 12
 # Choices of tokens for each of which independence is checked.
 MOST_CHOICES = 64
 # Largest number of arguments whose independence is checked; primes modulo which roots are searched.
@@ -141,6 +143,11 @@ class Model:
         return frozenset(found - {"log"} if _adds_logarithms(nodes) else found)
 
     @cached_property
+    def points(self) -> dict[tuple[int, str, int], ProgramPoint]:
+        """Small points at which all square roots exist, by their samples, seeds and bits."""
+        return {}
+
+    @cached_property
     def roots(self) -> list[int]:
         """The nodes that are square roots on which the labels depend."""
         needed = self.program.needed([self.program.output])
@@ -223,6 +230,9 @@ def random_program_point(
     finite = model.inputs or number_of_samples(program, model.tokens) is not None
     rows = token_samples(program, model.tokens, m, model.order) if not finite else {}
     searches = strict and not finite and "root" in model.functions
+    key = m, seed, bits
+    if searches and key in model.points:
+        return model.points[key]
     signs = model.signs(m) if searches else {}
     for _ in range(_PRIMES if searches else 0):
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
@@ -231,7 +241,10 @@ def random_program_point(
         if found is not None:
             formal = Formal(p, number, signs, True, turned=found[1])
             blocks = placed(program, weights, found[0])
-            return ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
+            point = ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
+            if sum(value.size for value in blocks.values()) <= _SMALL_POINT:
+                model.points[key] = point
+            return point
     p, number = point_prime(rng, bits), rng.randrange(1 << 20)
     weights = _weights(model, p, rng)
     formal = Formal(p, number)

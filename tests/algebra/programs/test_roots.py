@@ -124,3 +124,15 @@ def test_roots_side_by_side():
         found = argued(Model(net), "tokens")
         assert found.is_exact == exact
         assert exact or "square roots are formal values" in found.words
+
+
+def test_small_points_are_kept_for_other_subsets():
+    """The search is not repeated for the same samples and seed; large points are not kept."""
+    model = Model(_net(1))
+    point = random_program_point(model, 3, "kept", bits=23)
+    assert random_program_point(model, 3, "kept", bits=23) is point
+    others = [random_program_point(model, m, seed) for m, seed in ((3, "kept"), (4, "kept"))]
+    assert len({id(own) for own in (point, *others)}) == 3
+    assert random_program_point(model, 2000, "large") is not random_program_point(
+        model, 2000, "large"
+    )
