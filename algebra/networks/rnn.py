@@ -56,6 +56,7 @@ _Rate = (
 _Leak = (
     _Rate
     | list[_Rate]
+    | dict[str, _Rate]
     | Annotated[str, Keyword("const", LEARNABLE)]
     | Annotated[str, Keyword("pattern", r"\.(csv|npy)$"), "a file beside this one"]
 )

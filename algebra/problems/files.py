@@ -87,8 +87,12 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         Naming the table and key that is wrong.
     """
     read_tables(ProblemFile, data)
-    network = network_from_dict(_with_leaks(data["network"], folder), folder)
-    names = Names(network, _names(data["names"], folder) if "names" in data else {})
+    table = _with_leaks(data["network"], folder)
+    given = _names(data["names"], folder) if "names" in data else {}
+    if isinstance(table, Mapping) and isinstance(table.get("leak"), Mapping):
+        table = _with_leaks_of_types(table, data, given, folder)
+    network = network_from_dict(table, folder)
+    names = Names(network, given)
     support: Mapping[str, Any]
     support, learnable = (
         {
@@ -340,6 +344,29 @@ def _with_leaks(table: Any, folder: Path | None) -> Any:
         with ErrorsAt(f"`network.leak`: {given}, row {k}"):
             read_leak(entry, 1)
     return {**table, "leak": [entry for _, entry in entries]}
+
+
+def _with_leaks_of_types(
+    table: Mapping[str, Any], data: Mapping[str, Any], given: Mapping[str, Any],
+    folder: Path | None,
+) -> dict[str, Any]:  # fmt: skip
+    """The [network] table with a leak for each neuron, from those of types."""
+    rates = table["leak"]
+    network = network_from_dict({k: v for k, v in table.items() if k != "leak"}, folder)
+    names = Names(network, given)
+    types = _types(data.get("types", {}), names, folder)[0].given.get("neurons")
+    if types is None:
+        raise InputError("network.leak gives leaks of types: name those of neurons in [types]")
+    for kind, rate in rates.items():
+        if kind not in types:
+            known = ", ".join(sorted(set(types)))
+            raise InputError(f"network.leak.{one_line(kind)}: no neuron is of this type; {known}")
+        with ErrorsAt(f"network.leak.{one_line(kind)}"):
+            read_leak(rate, 1)
+    missing = next((kind for kind in types if kind not in rates), None)
+    if missing is not None:
+        raise InputError(f"network.leak has no number for the type {shown(missing)}")
+    return {**table, "leak": [rates[kind] for kind in types]}
 
 
 def load_problem(path: str | Path, *, need_learnable: bool = True) -> Problem:

@@ -20,6 +20,7 @@ from algebra.ranks.jacobian import columns_at, random_point
 from matchprob import RNN, InputError, Problem, draw_instance
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students
+from tests.refusals import refuses
 from tests.samples import many
 
 LEAKS = (1, 0.25, [0.5, 1, "1/3"], "learnable")
@@ -195,3 +196,18 @@ def test_verdicts_and_recordings_are_verified(seed):
     assert found.equations == network_rank(net).rank
     assert identify(problem).fibre.rank.rank == found.rank
     assert verify_recording(record(problem, "units").proof_file()).holds
+
+
+def test_leaks_of_types():
+    """Time constants by type are those of each neuron; types without members are refused."""
+    sizes = {"kind": "rnn", "n": 3, "T": 2, "b": 1, "d": 1, "m": 1}
+    types = {"neurons": ["E", "I", "E"]}
+
+    def read(leak, types=types):
+        return problem_from_dict({"network": {**sizes, "leak": leak}, "types": types}).network.leak
+
+    assert read({"E": "1/10", "I": 0.5}) == (Fraction(1, 10), Fraction(1, 2), Fraction(1, 10))
+    refuses("network.leak.P: no neuron is of this type; E, I", read, {"E": 1, "I": 1, "P": 1})
+    refuses("network.leak has no number for the type 'I'", read, {"E": 0.5})
+    refuses("network.leak.I: `leak` .* must be above 0", read, {"E": 0.5, "I": 2})
+    refuses(r"name those of neurons in \[types\]", read, {"E": 0.5}, {})
