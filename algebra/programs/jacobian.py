@@ -530,11 +530,13 @@ class Sweep:
             if (coefficients != 1).any():
                 found = self.arithmetic.times(found, coefficients[:, None, None])
             targets = sparse.columns[part]
-            if len(np.unique(targets)) == len(targets):
-                out[targets] = self.arithmetic.reduced(out[targets] + found)
-            else:
-                for k, target in enumerate(targets):
-                    out[target] = self.arithmetic.reduced(out[target] + found[k])
+            if len(np.unique(targets)) < len(targets):
+                # One number at many places, such as a bias at all positions of an image.
+                order = np.argsort(targets, kind="stable")
+                targets, starts = np.unique(targets[order], return_index=True)
+                groups = np.split(order, starts[1:])
+                found = np.stack([self.arithmetic.added(found[own], (0,)) for own in groups])
+            out[targets] = self.arithmetic.reduced(out[targets] + found)
 
     def _tangents(self, cells: Sequence[ProgramCell]) -> dict[int, _Sparse]:
         """Derivatives by the cells of the values that all samples share, in forward mode."""
