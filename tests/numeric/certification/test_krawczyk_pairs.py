@@ -12,7 +12,7 @@ from numeric.tracking.tracker import DONE, track
 from tests.numeric.equations.test_inputs import CASES, COUNTS
 
 
-@pytest.fixture(scope="module", params=zip(CASES, COUNTS, strict=True), ids=str)
+@pytest.fixture(scope="module", params=list(zip(CASES, COUNTS, strict=True)), ids=str)
 def ends(request):
     """A system, an instance, its target, and endpoints in weights and inputs."""
     problem, root_count = Problem.of(request.param[0]), request.param[1]

@@ -94,7 +94,7 @@ def drawn_at():
             yield pytest.param(name, width, marks=[pytest.mark.long] * is_long)
 
 
-@pytest.mark.parametrize(("name", "width"), drawn_at())
+@pytest.mark.parametrize(("name", "width"), list(drawn_at()))
 def test_pictures_can_be_read(name, width):
     """No text overlaps another or leaves the canvas, no legend covers data, no font is tiny."""
     figure = figure_of(result(name), width and inches(width))
