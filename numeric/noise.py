@@ -101,11 +101,23 @@ class Choice:
     least: int
 
 
-class _Greedy:
+class Greedy:
     """The sum of variances of the target, element by element.
 
     Of C, the covariance so far, only A_u C for the rows of all elements and A_u C Fᵀ are kept; a
     new element changes both by a matrix of its own rank.
+
+    Parameters
+    ----------
+    parts : sequence of ndarray
+        A_u of each element (`Sensitivity.parts`).
+    aims : ndarray
+        F (`Sensitivity.aims`).
+
+    Attributes
+    ----------
+    total : float
+        φ of the elements so far.
     """
 
     def __init__(self, parts: Sequence[np.ndarray], aims: np.ndarray) -> None:
@@ -156,7 +168,7 @@ def fewest(
     if error(allowed) >= wanted:
         return None
     parts = found.parts(allowed, sigma)
-    state, place = _Greedy(parts, aims), {k: i for i, k in enumerate(allowed)}
+    state, place = Greedy(parts, aims), {k: i for i, k in enumerate(allowed)}
     sums = [state.total]
     for k in must:
         state.add(place[k])
