@@ -151,7 +151,9 @@ def _compressed(rows: np.ndarray, least: float) -> np.ndarray:
     return np.asarray(s[kept, None] * V[kept])
 
 
-def sensitivity(question: RecordingQuestion, seed: int = 0) -> Sensitivity:
+def sensitivity(
+    question: RecordingQuestion, seed: int = 0, weights: Mapping[str, np.ndarray] | None = None
+) -> Sensitivity:
     """The derivatives at instance 0 of a seed (measured weights are the circuit's own).
 
     Parameters
@@ -159,6 +161,8 @@ def sensitivity(question: RecordingQuestion, seed: int = 0) -> Sensitivity:
     question : RecordingQuestion
         With a target.
     seed : int, optional
+    weights : mapping of str to ndarray, optional
+        Matrices that replace those of the instance (singular values then have no bound).
 
     Raises
     ------
@@ -167,6 +171,8 @@ def sensitivity(question: RecordingQuestion, seed: int = 0) -> Sensitivity:
     """
     point, target = _Point.of(question, seed), question.target
     assert target is not None
+    if weights is not None:
+        point = replace(point, weights={**point.weights, **weights})
     known: dict[str, np.ndarray] = {}
     rows, owner = point.rows(question.owners, known)
     aims, of = point.rows(target.owners, known)

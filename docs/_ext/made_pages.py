@@ -37,6 +37,7 @@ GALLERY = (
     "determined.py",
     "recorded.py",
     "noisy_recordings.py",
+    "what_to_record.py",
     "worm.py",
     "atlas.py",
     "distributions.py",

@@ -10,6 +10,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
+from algebra.programs.jacobian import Sweep, program_jacobian
 from algebra.questions.record.question import recording_question
 from numeric.instances import draw_instance
 from numeric.noise import noisy_recording
@@ -125,3 +126,29 @@ def test_layers_of_a_feedforward_network():
         rows = np.concatenate([one.ravel(), two.ravel()]).imag / 1e-30
         assert np.allclose(found.rows[:, k], rows, rtol=1e-12, atol=1e-14)
         assert np.allclose(found.target[:, k], y.ravel().imag / 1e-30, rtol=1e-12, atol=1e-14)
+
+
+def test_other_matrices_may_replace_those_of_the_instance():
+    """With a given W the derivatives by its gains are those at that W."""
+    net, given = network(), W * np.linspace(-1, 1, 16).reshape(4, 4)
+    problem = Problem(net, {"W": {"gain": "columns"}}, {"W": W})
+    found = sensitivity(recording_question(problem, "units", target="units"), 0, {"W": given})
+    instance = draw_instance(Problem(net, {}, {"W": W}), 0, 0)
+    for k in range(4):
+        moved = {key: w.astype(complex) for key, w in instance.weights.items()}
+        moved["W"] = given + 1e-30j * MOVES["columns"](given, k)
+        direct = forward(net, moved, instance.X, 1).imag.ravel() / 1e-30
+        assert np.allclose(found.rows[:, k], direct, rtol=1e-12, atol=1e-14)
+
+
+def test_rows_of_some_units_are_those_of_all():
+    """A backward pass for some entries of a node gives their rows of the Jacobian."""
+    net = network()
+    instance = draw_instance(Problem(net, {}), 0, 0)
+    arithmetic = net.entries(np.matmul, np.true_divide)
+    blocks, node = net.placed(instance.weights, instance.X), net.nodes_of("states")[-1]
+    cells = [("W", 0, 1), ("c", 2, 0), ("B", 1, 1)]
+    whole = program_jacobian(net.program(), arithmetic, blocks, cells, node)
+    some = Sweep(net.program(), arithmetic, blocks, {"W", "c", "B"}, node, np.array([1, 3]))
+    rows = whole.reshape(4, net.m, 3)[[1, 3]].reshape(-1, 3)
+    assert np.allclose(some.jacobian(cells), rows, rtol=1e-14, atol=0)
