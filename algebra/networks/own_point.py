@@ -9,9 +9,13 @@ at most that over Q: a full rank is proved.  A minor of J that is not 0 is divid
 a deficit is wrong with a probability that the bits of the entries bound
 (`algebra.ranks.generic_rank.deficit_error`), for primes that are drawn at random.
 
-**What follows.**  A parameter is determined *to first order* if the kernel of J vanishes there.  If
-J has as many independent columns as parameters, no other values nearby give the same numbers.
-Parameters and samples are not generic: nothing is said about other ones.
+**What follows.**  If J has as many independent columns as parameters, no other values nearby give
+the same numbers.  Otherwise the kernel of J says which parameters are free *to first order* only:
+given parameters are not generic, J may have a larger rank at others nearby, and the matches then
+form a family of smaller dimension than the kernel has.  (With h = x + c for two units, the labels
+D h vanish at D = 0 and c = (1, 1); for two samples the kernel has dimension 3, and the matches
+nearby, D = 0 or D_1 = −D_2 with c_1 = c_2, have dimension 2.)  Nothing is said about other
+parameters or samples.
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from math import lcm
 import numpy as np
 from flint import fmpq, fmpq_mat
 
+from algebra.documents import Document, Paragraph
 from algebra.errors import InputError
 from algebra.networks.base import Point
 
@@ -102,7 +107,33 @@ def as_rational_matrix(table: np.ndarray) -> fmpq_mat:
     return fmpq_mat(rows, columns, [as_fmpq(v) for v in table.flat])
 
 
-def at_these_parameters(text: str) -> str:
-    """A sentence with what it is about."""
-    bare = text.lstrip()
-    return f"{text[: len(text) - len(bare)]}at these parameters: {bare}" if bare else text
+def at_these_parameters(found: Document, *, exactly: bool) -> Document:
+    """The document of a result with what each of its statements is about.
+
+    Parameters
+    ----------
+    found : Document
+    exactly : bool
+        Whether statements hold for all parameters nearby, not only to first order.
+    """
+    about = "at these parameters" if exactly else "to first order at these parameters"
+
+    def stated(text: str) -> str:
+        bare = text.lstrip()
+        if not bare:
+            return text
+        indent = text[: len(text) - len(bare)]
+        if not bare.endswith("."):
+            return f"{indent}{about}: {bare}"
+        # A sentence; "A" and words of small letters are no names.
+        word = bare.partition(" ")[0]
+        small = word == "A" or word[1:].strip(",").islower()
+        first = bare[0].lower() if small else bare[0]
+        return f"{indent}{about[0].upper()}{about[1:]} {first}{bare[1:]}"
+
+    parts = [
+        replace(part, text=stated(part.text)) if isinstance(part, Paragraph) else part
+        for part in found.parts
+    ]
+    why = replace(found.why, known=tuple(map(stated, found.why.known)), open=stated(found.why.open))
+    return replace(found, title=stated(found.title), parts=tuple(parts), why=why)

@@ -119,12 +119,28 @@ def test_ranks_against_complex_steps(seed):
     found = identify(problem, seed=seed)
     assert found.fibre.rank.rank == rank_of(derivatives(problem, seed, labels))
     assert "at these parameters" in str(found.document())
-    assert found.to_dict()["at"] == "own parameters"
+    data = found.to_dict()
+    assert data["at"].endswith("to first order") == (data["kernel_dimension"] > 0)
+    assert (data["fibre_dimension"] is None) == (data["kernel_dimension"] > 0)
     everything = record(problem, "units", seed=seed, seconds=2)
     J = derivatives(problem, seed, lambda *a: np.concatenate([r.ravel() for r in states(*a)]))
     assert everything.rank.rank == rank_of(J)
-    assert all(line.strip().startswith("at these parameters") for line in
-               str(everything.document()).splitlines())  # fmt: skip
+    lines = str(everything.document()).splitlines()
+    about = "at these parameters" if everything.is_unique else "to first order at these parameters"
+    assert all(line.strip().lower().startswith(about) for line in lines)
+
+
+def test_a_kernel_is_no_dimension_of_matches():
+    """Where the rank is larger nearby the family of matches is smaller than the kernel."""
+    net = RNN(n=2, T=1, b=1, d=1, m=2, activation={"leaky": "1/10"}, biases=True)
+    ones = [[1, 1], [1, 1]]
+    problem = Problem(
+        net, {"D": "all", "c": "all"}, values={"D": [[0, 0]], "W": ones, "c": [[1], [1]]}
+    )
+    found = identify(problem)
+    assert found.to_dict()["fibre_dimension"] is None
+    assert found.fibre.dimension == 3
+    assert str(found.document()).startswith("to first order at these parameters: ")
 
 
 def test_the_pattern_is_that_of_the_activity():

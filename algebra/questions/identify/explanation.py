@@ -62,7 +62,10 @@ def explain(found: Identification) -> Explanation:
             f"fewer learnable weights (at most {local.rank.rank}), or more samples or outputs if "
             "the rank grows with them"
         )
-        steps.append(step("design", "an allocation of independent weights"))
+        if found.problem.network.has_kinks:
+            steps.append(step("record", "whether recorded units determine more", what=("units",)))
+        else:
+            steps.append(step("design", "an allocation of independent weights"))
     elif found.finitely_many:
         open_ = "which of finitely many matches is the truth"
         decided_by = "usually one more sample: try a larger m"
@@ -94,6 +97,8 @@ def explain_updates(found: Identification) -> Explanation:
             "all of it."
         )
     open_ = "" if local.dimension else "whether there are other matches, far from the truth"
+    if found.problem.network.has_kinks:
+        return Explanation(tuple(known), open_)
     return Explanation(
         tuple(known), open_, "", (step("certify", "whether every teacher is matched"),)
     )

@@ -104,7 +104,7 @@ class Identification(Result):
         return {
             "learnable": self.problem.learning.size,
             "rank": self.fibre.rank.rank,
-            "fibre_dimension": self.fibre.dimension,
+            "fibre_dimension": None if self._is_first_order else self.fibre.dimension,
             "generic_root_count": None if found is None else found.root_count,
             **cells_data("determined", network, self.fibre.determined),
             **cells_data("free", network, self.fibre.free),
@@ -112,9 +112,19 @@ class Identification(Result):
             **known,
             "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
-            **({} if self.problem.network.own_point is None else {"at": "own parameters"}),
+            **({} if self.problem.network.own_point is None else self._about()),
             **({} if self.aim is None else self.aim.to_dict()),
         }
+
+    @property
+    def _is_first_order(self) -> bool:
+        """Whether the kernel at given parameters is all that is known of the matches nearby."""
+        return self.problem.network.own_point is not None and self.fibre.dimension > 0
+
+    def _about(self) -> dict[str, Any]:
+        """What the numbers are about: `algebra.networks.own_point`."""
+        words = "own parameters, to first order" if self._is_first_order else "own parameters"
+        return {"at": words, "kernel_dimension": self.fibre.dimension}
 
     def _groups(self) -> dict[str, Any]:
         """The groups cell by cell, or as rectangles if there are many free weights."""
@@ -151,7 +161,7 @@ class Identification(Result):
             "learnable": self.problem.learning.size,
             "determined": len(self.fibre.determined),
             "free": len(self.fibre.free),
-            "fibre_dimension": dimension,
+            "kernel_dimension" if self._is_first_order else "fibre_dimension": dimension,
             "generic_root_count": self.alternatives and self.alternatives.root_count,
             "globally_determined": None if everywhere is None else len(everywhere),
             "globally": self.unknown or None,
@@ -170,7 +180,9 @@ class Identification(Result):
         found = found.mapped(names.annotate) if names else found
         if self.problem.network.own_point is not None:
             parts = () if self.aim is None else tuple(map(Paragraph, self.aim.lines()))
-            return replace(found, parts=(*found.parts, *parts)).mapped(at_these_parameters)
+            return at_these_parameters(
+                replace(found, parts=(*found.parts, *parts)), exactly=not self._is_first_order
+            )
         if self.aim is None:
             return found
         return replace(found, parts=(*found.parts, *map(Paragraph, self.aim.lines())))

@@ -177,7 +177,7 @@ class Recording(Result):
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
             **named(self, "points"),
-            **({"at": "own parameters"} if self.is_at_own_parameters else {}),
+            **({"at": self._about()} if self.is_at_own_parameters else {}),
             **({} if self.aim is None else self.aim.to_dict()),
         }
 
@@ -249,7 +249,13 @@ class Recording(Result):
             tuple(map(Paragraph, lines)),
             self._why(),
         )
-        return found.mapped(at_these_parameters) if self.is_at_own_parameters else found
+        if self.is_at_own_parameters:
+            return at_these_parameters(found, exactly=self.is_unique)
+        return found
+
+    def _about(self) -> str:
+        """What ranks at given parameters show: `algebra.networks.own_point`."""
+        return "own parameters" if self.is_unique else "own parameters, to first order"
 
     @property
     def is_at_own_parameters(self) -> bool:
