@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 
@@ -110,8 +111,11 @@ def capacities_on(
             found[k].append((piece, own))
             if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
                 # All parameters count: then no scale leaves the labels as they are.
-                size = own.learnable
-                bounds[k] = size if own.rank == size else largest_rank(piece.model, subsets[k])
+                bounds[k] = own.learnable
+                if own.rank < own.learnable:
+                    # If the time is over the number of parameters is the bound.
+                    with suppress(OutOfTime):
+                        bounds[k] = largest_rank(piece.model, subsets[k])
         whole = whole or replace(part, seed=seed)
         if not part.exactness.is_exact:
             whole = replace(whole, exactness=part.exactness)

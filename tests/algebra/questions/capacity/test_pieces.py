@@ -7,9 +7,11 @@ import pytest
 
 from algebra.programs.generic import Model, NoPattern
 from algebra.programs.program import Builder
+from algebra.questions.capacity import pieces as pieces_module
 from algebra.questions.capacity import ranks
 from algebra.questions.capacity.pieces import Piece, capacities_on, largest_rank
 from algebra.questions.capacity.result import Subset
+from algebra.time_limits import OutOfTime
 
 
 def relu(on):
@@ -136,3 +138,14 @@ def test_ranks_that_meet_the_number_of_labels_need_no_other_pattern():
     [found] = capacities_on(pieces, [last], m=2).subsets
     assert [(point.at, point.rank) for point in found.points] == [("file", 2), ("generic", 4)]
     assert (found.rank, found.capacity) == (4, 2)
+
+
+def test_rows_are_kept_if_the_time_is_over_at_their_bounds(monkeypatch):
+    """Then the number of parameters is the bound, and the rank a lower bound."""
+
+    def late(*_):
+        raise OutOfTime("the time limit is over")
+
+    monkeypatch.setattr(pieces_module, "largest_rank", late)
+    [found] = capacities_on([Piece("file", relu(4))], [ALL]).subsets
+    assert (found.rank, found.exact) == (16, False)
