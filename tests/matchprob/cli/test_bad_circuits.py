@@ -168,7 +168,7 @@ CASES = [
     ),
     (
         "sizes that cannot be held", {"n": "1_000_000", "neurons": ""}, {},
-        r"W would be 1000000×1000000: more than 1e\+08 entries; choose smaller sizes",
+        r"W would be 1000000×1000000: more than 4e\+10 entries; choose smaller sizes",
     ),
 ]  # fmt: skip
 
