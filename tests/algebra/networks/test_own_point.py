@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.documents import Document, Explanation, Paragraph
 from algebra.networks.own_point import OwnPoint, as_rational_matrix, at_these_parameters
 from algebra.networks.rnn import RNN
 from tests.refusals import refuses
@@ -55,7 +56,20 @@ def test_the_network_keeps_its_point():
     assert as_rational_matrix(weights["W"]).tolist() == [[2]]
 
 
-def test_each_sentence_says_where():
-    """The words follow what is indented; an empty text stays empty."""
-    assert at_these_parameters("  free: W[0,0]") == "  at these parameters: free: W[0,0]"
-    assert at_these_parameters("") == ""
+def test_each_statement_says_what_it_is_about():
+    """Titles, lines and sentences do; names of weights keep their capitals."""
+    why = Explanation(
+        ("A free weight moves.", "W[0,0] moves.", "16 weights learn."), decided_by="x"
+    )
+    found = Document("free", parts=(Paragraph("  free: W[0,0]"), Paragraph("")), why=why)
+    exact = at_these_parameters(found, exactly=True)
+    assert exact.title == "at these parameters: free"
+    assert [p.text for p in exact.parts] == ["  at these parameters: free: W[0,0]", ""]
+    assert exact.why.known == (
+        "At these parameters a free weight moves.",
+        "At these parameters W[0,0] moves.",
+        "At these parameters 16 weights learn.",
+    )
+    assert (exact.why.open, exact.why.decided_by) == ("", "x")
+    near = at_these_parameters(found, exactly=False)
+    assert near.why.known[1] == "To first order at these parameters W[0,0] moves."
