@@ -134,11 +134,6 @@ class Step:
         return self.then._call(text + result) if self.then else text + end
 
 
-def plural(count: int, text: str) -> str:
-    """The noun with an s unless the count is 1."""
-    return text + "s" * (count != 1)
-
-
 def step(verb: str, purpose: str = "", /, subject: str = "", **options: Any) -> Step:
     """A step; options that are None, False or 0 are left out.
 

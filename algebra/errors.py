@@ -85,6 +85,11 @@ def shown(value: object) -> str:
     return one_line(text)
 
 
+def plural(count: int, text: str) -> str:
+    """The noun with an s unless the count is 1."""
+    return text + "s" * (count != 1)
+
+
 def one_line(text: object) -> str:
     """A name or another program's message on one line, truncated if it is long.
 

@@ -11,11 +11,12 @@ import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from algebra.documents import Document, Explanation
 from algebra.errors import InputError
-from algebra.installing import missing
+
+if TYPE_CHECKING:
+    from algebra.documents import Document, Explanation
 
 # Longer texts are truncated in a `repr`, not in a notebook.
 _LONGEST = 72
@@ -45,6 +46,7 @@ class Result(ABC):
 
     Examples
     --------
+    >>> from algebra.documents import Document
     >>> class Found(Result):
     ...     def document(self):
     ...         return Document("two roots", {"roots": 2, "note": "none of them real"})
@@ -126,6 +128,8 @@ def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
     InputError
         If neither is installed.
     """
+    from algebra.installing import missing
+
     for name in ("pandas", "polars"):
         try:
             library = importlib.import_module(name)

@@ -11,13 +11,15 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.verdicts import VERDICTS
-from algebra.documents import Document, Explanation, Step, Table, plural, step
-from algebra.errors import Unfinished
+from algebra.errors import Unfinished, plural
 from algebra.results import Result, attribute_columns, named
 from algebra.time_limits import OutOfTime
+
+if TYPE_CHECKING:
+    from algebra.documents import Document, Step
 
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
@@ -103,6 +105,9 @@ class Verification(Result):
 
     def document(self) -> Document:
         """Whether it holds, every check with its status, and what follows."""
+        # Loaded here: a check in a process of its own says nothing.
+        from algebra.documents import Document, Explanation, Table, step
+
         tally = Counter(check.status for check in self.checks)
         known, open_, decided_by = [], "", ""
         steps: tuple[Step, ...] = ()

@@ -17,7 +17,6 @@ from typing import Any
 from algebra.certificates.checks import UNCHECKED, Check, CheckFailed
 from algebra.certificates.records import Record
 from algebra.errors import InputError, one_line
-from algebra.installing import NAME
 
 KEY = "made_by"
 # Longer names of versions are refused.
@@ -49,6 +48,7 @@ class Maker(Record):
 @cache
 def maker() -> Maker:
     """The programs that make files here."""
+    from algebra.installing import NAME
     from algebra.polynomials.msolve.process import MsolveFailed, version
 
     try:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algebra.documents import plural as plural
+from algebra.errors import plural as plural
 
 # A bound, and the bound in words: (4, "Tb = 4 equations").
 Limit = tuple[int, str]

@@ -17,13 +17,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from algebra.documents import TextPicture
 from algebra.errors import InputError, need_shape, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell as Cell
 from algebra.networks.base import Network
 
 if TYPE_CHECKING:
+    from algebra.documents import TextPicture
     from algebra.problems.names import Names
 
 # More cells, or rectangles of cells, are not listed one by one in JSON.
@@ -368,6 +368,8 @@ def mask_rows(allocation: Allocation, matrix: str, names: Names | None = None) -
 
 def mask_pictures(allocation: Allocation, names: Names | None = None) -> tuple[TextPicture, ...]:
     """One picture for each matrix that learns; a wide matrix has only counts, in the title."""
+    from algebra.documents import TextPicture
+
     out = []
     for matrix in allocation.matrices:
         rows, columns = allocation.network.shapes[matrix]

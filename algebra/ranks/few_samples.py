@@ -21,21 +21,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from algebra.matroids.groups import Span
-from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import LABELS, Cell, Network, Point
-from algebra.ranks.readings import base_of, reading_tables
+from algebra.ranks.jacobian import base_of
+from algebra.ranks.readings import reading_tables
 from algebra.time_limits import check_time
-
-# Entries of factors from which on rows are computed a few at a time.
-_MANY = 1 << 25
-
-
-def is_in_parts(network: Network) -> bool:
-    """Whether the rows of labels are computed a few samples at a time."""
-    base = base_of(network)
-    if not isinstance(base, ActivatedNetwork):
-        return False
-    return base.factor_entries(LABELS) > _MANY
 
 
 def span_of_labels(network: Network, point: Point, cells: Sequence[Cell], bound: int) -> Span:
@@ -44,7 +33,7 @@ def span_of_labels(network: Network, point: Point, cells: Sequence[Cell], bound:
     Parameters
     ----------
     network : Network
-        One for which `is_in_parts`.
+        One for which `algebra.ranks.jacobian.is_in_parts`.
     point : Point
     cells : sequence of cells
     bound : int

@@ -40,7 +40,7 @@ import numpy as np
 from algebra.linalg.modular import Residues, matmul, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
 from algebra.memory_limits import check_memory
-from algebra.networks.base import ColumnFactors, Factors, Network, Point
+from algebra.networks.base import LABELS, ColumnFactors, Factors, Network, Point
 from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
@@ -49,6 +49,8 @@ from algebra.ranks.size import FOR_ECHELON, check_size
 
 # Entries handled at a time if left factors differ between samples.
 _AT_ONCE = 1 << 18
+# Entries of factors from which on rows are computed a few at a time.
+_MANY = 1 << 25
 # About the bytes of a cell in a list.
 _BYTES_OF_CELL = 120
 
@@ -78,6 +80,19 @@ def random_point(
             weights[name] = np.zeros(shape, np.int64)
     restrict(weights, support, residue(p))
     return Point(p, seed, weights, random_residues(network.input_shape, p, rng))
+
+
+def base_of(network: Network) -> Network:
+    """The network, without the parameters of updates as weights."""
+    return getattr(network, "base", network)
+
+
+def is_in_parts(network: Network) -> bool:
+    """Whether there are so many factors that rows of labels are computed a few samples at a time.
+
+    See `algebra.ranks.few_samples`.
+    """
+    return jacobian_of(base_of(network)).factor_entries(LABELS) > _MANY
 
 
 def enough_samples(network: Network, columns: int) -> Network:

@@ -16,16 +16,11 @@ from algebra.linalg.modular import Residues
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Cell, Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
-from algebra.ranks.jacobian import jacobian
+from algebra.ranks.jacobian import base_of, jacobian
 from algebra.time_limits import check_time
 
 # Entries of adjoints that are in memory at once.
 _AT_ONCE = 1 << 24
-
-
-def base_of(network: Network) -> Network:
-    """The network, without the parameters of updates as weights."""
-    return getattr(network, "base", network)
 
 
 def entries_at_once(network: Network) -> float:
@@ -78,7 +73,7 @@ def reading_tables(
             chosen = [every[part][owner[part] == k] for k in range(len(units))]
             joint = own.joint_readings(what, few, names, chosen)  # type: ignore[attr-defined]
             table = _table(joint, cells, len(every[part]) * own.m, p)
-            whole[part, some] = table.reshape(-1, own.m, len(cells))
+            whole[part, some] = table.reshape(len(every[part]), own.m, len(cells))
     ends = np.cumsum(counts)
     return [
         whole[end - count : end].reshape(count * network.m, len(cells))

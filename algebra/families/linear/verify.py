@@ -21,7 +21,6 @@ from algebra.certificates.checks import PROVED, CheckFailed, Checklist, Verifica
 from algebra.certificates.claim import Claim, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.rank_claims import RankChecker
-from algebra.certificates.vanishing import check_vanishing
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.linear.arguments.argument import NO_COUNT, OF_ALL, OF_PART, Argument, Claimed
 from algebra.families.linear.arguments.order import ROOT_COUNT, argument
@@ -76,6 +75,8 @@ class _LinearChecker(RankChecker):
             raise CheckFailed("evidence.root_count", "is missing")
         self._need_numbers(None if counts == OF_PART else roots)
         if self.evidence.labels_vanish:
+            from algebra.certificates.vanishing import check_vanishing
+
             check_vanishing(self.problem, claim.verdict, claim.equations, claim.rank, self.say)
             self._error_bound(True)
             return PROVED

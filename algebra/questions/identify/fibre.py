@@ -40,7 +40,7 @@ from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, modular_kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.ranks.few_samples import is_in_parts, span_of_labels
+from algebra.ranks.few_samples import span_of_labels
 from algebra.ranks.generic_rank import (
     RARE,
     TARGET_ERROR,
@@ -49,7 +49,7 @@ from algebra.ranks.generic_rank import (
     deficit_error,
     prime_bits,
 )
-from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.jacobian import columns_at, is_in_parts, random_point
 from algebra.time_limits import OutOfTime
 
 

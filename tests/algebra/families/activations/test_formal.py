@@ -14,6 +14,7 @@ from algebra.families.activations.formal import why_exact
 from algebra.families.registry import certify, verify
 from algebra.networks.activated import SUMS, ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, AX, Activation
+from algebra.networks.base import Point
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import RNN, Allocation, FeedForward, Problem
@@ -204,7 +205,8 @@ def test_a_unit_may_stay_the_same_and_change_again(activation):
         weights["W"][(i + 1) % 3, i] = rng.randrange(1, p)
     weights["c"][0, 0] = rng.randrange(1, p)
     X = np.array([[rng.randrange(p)] for _ in range(7)])
-    sums = [int(a[0, 0]) for a in net.values_in(net.modular(p, 0), weights, X, SUMS)]
+    ring = net.modular(Point(p, 0, weights, X))
+    sums = [int(a[0, 0]) for a in net.values_in(ring, weights, X, SUMS)]
     groups = [len(list(group)) for _, group in groupby(sums)]
     assert len(set(sums)) == len(groups)
     assert groups == ([3, 3, 1] if activation == "tanh" else [1] * 7)
@@ -232,7 +234,8 @@ def test_sums_meet_no_more_often_than_the_bound_says():
     for seed in range(runs):
         weights = {name: rng.integers(0, p, shape) for name, shape in net.shapes.items()}
         X = rng.integers(0, p, net.input_shape)
-        sums = np.concatenate(net.values_in(net.modular(p, seed), weights, X, SUMS), axis=1)
+        ring = net.modular(Point(p, seed, weights, X))
+        sums = np.concatenate(net.values_in(ring, weights, X, SUMS), axis=1)
         met += any(len(set(row) - {0}) < 4 for row in sums.tolist())
     assert 0.2 * net.formal_collisions / p < met / runs < net.formal_collisions / p
 
