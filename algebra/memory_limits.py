@@ -9,10 +9,8 @@ call, as a time limit does (`algebra.time_limits`).
 
 from __future__ import annotations
 
-import math
 import os
 import re
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from contextvars import ContextVar
@@ -54,9 +52,8 @@ _GROUPS = (
     ),
 )
 _UNKNOWN = 1 << 62
-# How long the free memory that was read last is used, if a call has no limit, and that memory.
-_KEPT_SECONDS = 0.02
-_free = (-math.inf, 0)
+# Bytes that are less than any memory limit: without one free memory is read, which takes 0.1 ms.
+NEGLIGIBLE = 1 << 16
 # What code takes that is loaded later, and small objects.
 _LATER = 16_000_000
 _SIZE = re.compile(r"([0-9]+(?:\.[0-9]+)?)\s*([kKMGT]?)(i?)B?")
@@ -136,14 +133,7 @@ def beside_held() -> Iterator[None]:
 def memory_limit() -> int:
     """Bytes that the work may take: those of `limited_memory`, or half of what is free."""
     given = _LIMIT.get()
-    if given is not None:
-        return given.left
-    global _free
-    # Reading it takes as long as the work on a small table.
-    now = time.monotonic()
-    if now - _free[0] > _KEPT_SECONDS:
-        _free = (now, free_memory())
-    return _free[1] // 2
+    return free_memory() // 2 if given is None else given.left
 
 
 def check_memory(needed: int, what: str) -> None:

@@ -32,7 +32,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.memory_limits import in_units, memory_limit
+from algebra.memory_limits import NEGLIGIBLE, in_units, memory_limit
 from algebra.programs.arrays import Array, ArrayArithmetic, cut
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
 from algebra.programs.patches import Patched, Patches, consecutive
@@ -349,7 +349,7 @@ class Sweep:
             size = nodes[target].size
             chosen = np.arange(size) if entries is None else np.asarray(entries)
             needed = 8 * len(chosen) * size
-            if needed > memory_limit():
+            if needed > NEGLIGIBLE and needed > memory_limit():
                 raise Unfinished(
                     f"the derivatives of {len(chosen)} labels of a sample take {in_units(needed)}, "
                     f"more than the limit ({in_units(memory_limit())}): take an output with fewer"

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 
 from algebra.errors import LargeMemory, Unfinished
 from algebra.linalg.modular import LARGE
-from algebra.memory_limits import in_units, limit_in_words, memory_limit
+from algebra.memory_limits import NEGLIGIBLE, in_units, limit_in_words, memory_limit
 from algebra.networks.base import LABELS, Network
 from algebra.networks.protocols import jacobian_of
 from algebra.time_limits import TooSlow, check_time, time_left
@@ -32,8 +32,6 @@ _BLOCK_RATE = 4e10
 _WORTH_SAYING = 4e9
 # Multiplications modulo p per second on one core.
 _RATE = 1e9
-# Bytes that are less than any memory limit.
-_NEGLIGIBLE = 1 << 16
 # Seconds for a step of a recurrent network of any size.
 _STEP = 6e-5
 # The factor by which an estimate may be wrong.
@@ -60,7 +58,7 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     -----
     LargeMemory
     """
-    if needed <= _NEGLIGIBLE:
+    if needed <= NEGLIGIBLE:
         return
     here = memory_limit()
     if needed > here:
