@@ -190,7 +190,10 @@ def problem_schema() -> dict[str, Any]:
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "matchprob problem file",
     }
-    return head | found
+    # Leaks of types need the types.
+    by_type = {"required": ["leak"], "properties": {"leak": {"type": "object"}}}
+    condition = {"required": ["network"], "properties": {"network": by_type}}
+    return head | found | {"if": condition, "then": {"required": ["types"]}}
 
 
 def _network(cls: type[Network]) -> dict[str, Any]:
