@@ -9,16 +9,16 @@ rationals.
 from __future__ import annotations
 
 from dataclasses import replace
-from fractions import Fraction
 
 import numpy as np
+from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
-from numeric.instances import draw_instance
+from numeric.instances import draw_instance, to_rational
 
 
 def at_own_parameters(problem: Problem, seed: int) -> Problem:
@@ -53,18 +53,9 @@ def at_own_parameters(problem: Problem, seed: int) -> Problem:
                 )
     own = Problem(network, {}, problem.support, problem.distribution, values=problem.values)
     drawn = draw_instance(own, seed, 0)
-    weights = {name: _exact(table) for name, table in drawn.weights.items()}
+    weights = {name: to_rational(table) for name, table in drawn.weights.items()}
     if not problem.values.jitter:
         for (name, i, j), value in measured.items():
-            weights[name][i, j] = value
-    return replace(
-        problem, network=network.at_parameters(weights, _exact(drawn.X)), values=Values()
-    )
-
-
-def _exact(table: np.ndarray) -> np.ndarray:
-    """Doubles as the rationals that they are."""
-    out = np.empty(table.shape, dtype=object)
-    for at, value in np.ndenumerate(np.asarray(table, float)):
-        out[at] = Fraction(float(value))
-    return out
+            weights[name][i, j] = fmpq(value.numerator, value.denominator)
+    found = network.at_parameters(weights, to_rational(drawn.X), problem.support)
+    return replace(problem, network=found, values=Values())

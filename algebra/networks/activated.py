@@ -66,6 +66,8 @@ from algebra.programs.residues import ModularArithmetic
 
 # Names of values of a program: pre-activations and activations, beside those that can be recorded.
 SUMS, VALUES = "sums", "values"
+# The columns of initial currents and of gains, beside that of leaks.
+START, GAINS = "h0", "g"
 
 
 @dataclass(frozen=True)
@@ -177,7 +179,9 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         """Whether the activation is ReLU, leaky or not."""
         return bool(self.activation.is_piecewise)
 
-    def at_parameters(self, weights: Mapping[str, np.ndarray], X: np.ndarray) -> Self:
+    def at_parameters(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, support: Support | None = None
+    ) -> Self:
         """The network at given rational parameters, of a kind whose activation may have kinks."""
         raise NotImplementedError
 
@@ -303,7 +307,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             return np.ones(n, bool) if mask is None else lines_with_entries(mask)
 
         inputs = columns_by_row(held(support, stage.matrix), (n, n))
-        driven, biased, start = (exists(name) for name in (self.encoder, stage.bias, "h0"))
+        driven, biased, start = (exists(name) for name in (self.encoder, stage.bias, START))
         silent = self.activation.vanishes_at_zero
         if not self.has_currents:
             return sums_are_independent(self.leak, count, inputs, driven, biased, silent)
@@ -352,9 +356,13 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             states.append(z)
             if self.encoder is not None:
                 build.name(f"{TRACES} {k}", affine(self.output, self.output_bias, z))
+        read = states if self.reads_all else [z]
+        return self.labelled(build, [affine(self.output, self.output_bias, own) for own in read])
+
+    def labelled(self, build: Builder, traces: Sequence[Value]) -> Program:
+        """The program whose labels are the last outputs, or all of them side by side."""
         if not self.reads_all:
-            return build.program(affine(self.output, self.output_bias, z))
-        traces = [affine(self.output, self.output_bias, state) for state in states]
+            return build.program(traces[-1])
         where = np.arange(len(traces) * self.d).reshape(len(traces), self.d).T
         return build.program(build.index(where, *traces))
 
@@ -624,7 +632,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         rate = int(self.leak == LEARNABLE)
         rate_bits = 0 if self.leak == NO_LEAK else 2 + self._leak_bits
         received, bits, degree, total, h, h_bits = drive, 1, 1, 0, 0, 0
-        gain = int("g" in self.shapes)
+        gain = int(GAINS in self.shapes)
         for stage in stages + stages[-1:] * self.has_currents:
             width = self.shapes[stage.matrix][1].bit_length()
             inside = 0 if self.encoder is None else self.shapes[self.encoder][1].bit_length()

@@ -94,8 +94,7 @@ def columns_by_row(mask: Any, shape: tuple[int, int]) -> list[list[int]]:
     if mask is None:
         return [list(range(shape[1])) for _ in range(shape[0])]
     found = mask if isinstance(mask, SparseMatrix) else SparseMatrix.of(np.asarray(mask))
-    ends = np.cumsum(np.bincount(found.rows, minlength=shape[0]))[:-1]
-    return [part.tolist() for part in np.split(found.columns, ends)]
+    return found.by_row(found.columns)
 
 
 def is_mask(value: Any) -> bool:

@@ -20,13 +20,12 @@ parameters or samples.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from math import lcm
+from typing import Any
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 
 from algebra.documents import Document, Paragraph
 from algebra.errors import InputError
@@ -39,8 +38,8 @@ class OwnPoint:
 
     Attributes
     ----------
-    weights : mapping of str to ndarray of Fraction
-    X : ndarray of Fraction
+    weights : mapping of str to ndarray of fmpq
+    X : ndarray of fmpq
     signs : tuple of ndarray of bool
         For each value of the activation the units and samples with a positive pre-activation.
     """
@@ -53,8 +52,8 @@ class OwnPoint:
     def bits(self) -> int:
         """Bits of the numbers, as integers over one denominator."""
         every = [v for table in (*self.weights.values(), self.X) for v in table.flat]
-        below = lcm(*(v.denominator for v in every))
-        above = max(abs(v.numerator) * (below // v.denominator) for v in every)
+        below = lcm(*(int(v.denominator) for v in every))
+        above = max(abs(int(v.numerator)) * (below // int(v.denominator)) for v in every)
         return max(below, above).bit_length()
 
     def with_samples(self, m: int) -> OwnPoint:
@@ -69,42 +68,28 @@ class OwnPoint:
             raise InputError("`target` (samples=new): ranks at own parameters are at own samples")
         return replace(self, X=self.X[:, :m], signs=tuple(own[:, :m] for own in self.signs))
 
-    def at(self, p: int, seed: int, shapes: Mapping[str, tuple[int, int]]) -> Point:
+    def at(
+        self, p: int, seed: int, shapes: Mapping[str, tuple[int, int]],
+        entry: Callable[[Any], int],
+    ) -> Point:  # fmt: skip
         """The point over GF(p); parameters of updates are 0, as at every point.
 
-        Raises
-        ------
-        InputError
-            If p divides a denominator.
+        Parameters
+        ----------
+        p, seed : int
+            As in `Point`.
+        shapes : mapping of str to (int, int)
+            Of all matrices.
+        entry : callable
+            The residue of a rational.
         """
-        inverses: dict[int, int] = {}
 
         def residues(table: np.ndarray) -> np.ndarray:
-            out = np.empty(table.shape, np.int64)
-            for k, value in np.ndenumerate(table):
-                below = value.denominator
-                if below not in inverses:
-                    if below % p == 0:
-                        raise InputError(f"a denominator of the parameters is divisible by {p}")
-                    inverses[below] = pow(below, -1, p)
-                out[k] = value.numerator % p * inverses[below] % p
-            return out
+            return np.array([entry(v) for v in table.flat], np.int64).reshape(table.shape)
 
         weights = {name: np.zeros(shape, np.int64) for name, shape in shapes.items()}
         weights |= {name: residues(table) for name, table in self.weights.items()}
         return Point(p, seed, weights, residues(self.X), self.signs)
-
-
-def as_fmpq(value: Fraction | int) -> fmpq:
-    """A rational of python-flint."""
-    value = Fraction(value)
-    return fmpq(value.numerator, value.denominator)
-
-
-def as_rational_matrix(table: np.ndarray) -> fmpq_mat:
-    """An array of rationals as a matrix of python-flint."""
-    rows, columns = table.shape
-    return fmpq_mat(rows, columns, [as_fmpq(v) for v in table.flat])
 
 
 def at_these_parameters(found: Document, *, exactly: bool) -> Document:

@@ -25,16 +25,17 @@ from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from flint import fmpq_mat
+from flint import fmpq, fmpq_mat
 
 from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, known_name, shown, whole_number
-from algebra.networks.activated import SUMS, VALUES, ActivatedNetwork, Stage
+from algebra.linalg.rational import rational_matrix
+from algebra.networks.activated import GAINS, START, SUMS, VALUES, ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
 from algebra.networks.base import MAX_CELLS, STATES, TRACES, Support
 from algebra.networks.chain import RecurrentChain
 from algebra.networks.masks import held, lines_with_entries
-from algebra.networks.own_point import OwnPoint, as_fmpq, as_rational_matrix
+from algebra.networks.own_point import OwnPoint
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, plain_leak, read_leak
 from algebra.programs.program import Builder, Program, Value
@@ -46,8 +47,6 @@ RATES, CURRENTS = STATE = ("rates", "currents")
 ZERO, INITIAL = ("zero", LEARNABLE)
 NO_GAIN, PRESYNAPTIC = ("none", "presynaptic")
 GAIN = (NO_GAIN, PRESYNAPTIC, RATES)
-# The columns of initial states and of gains.
-START, GAINS = "h0", "g"
 # One rate, one for each unit, or a file of them.
 _Rate = (
     Annotated[float, Keyword("exclusiveMinimum", 0), Keyword("maximum", 1)]
@@ -191,70 +190,83 @@ class RNN(ActivatedNetwork):
         object.__setattr__(found, "own_point", own)
         return found
 
-    def at_parameters(self, weights: Mapping[str, np.ndarray], X: np.ndarray) -> Self:
+    def at_parameters(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, support: Support | None = None
+    ) -> Self:
         """The network at given rational parameters and samples, with its activation pattern.
 
         Parameters
         ----------
-        weights : mapping of str to ndarray of Fraction
-        X : ndarray of Fraction
+        weights : mapping of str to ndarray of fmpq
+        X : ndarray of fmpq
+        support : mapping of str to ndarray, optional
+            The weights that exist, and so may move.
 
         Raises
         ------
         InputError
-            If a unit is exactly at its kink, and moves with a bias or an initial current.
+            If a unit is exactly at its kink, and its pre-activation moves with the weights.
         """
         signs: list[np.ndarray] = []
-        below, n = as_fmpq(self.activation.below or Fraction(0)), self.n
-        tables = {name: as_rational_matrix(table) for name, table in weights.items()}
-        driven = [
-            tables["B"] * as_rational_matrix(X[t * self.b : (t + 1) * self.b])
-            for t in range(self.T)
-        ]
-        ones = as_rational_matrix(np.full((1, X.shape[1]), Fraction(1), dtype=object))
-        zero = tables["B"] * as_rational_matrix(X[: self.b] * 0)
+        below, n = Fraction(self.activation.below or 0), self.n
+        slope = fmpq(below.numerator, below.denominator)
+        tables = {name: rational_matrix(table) for name, table in weights.items()}
+        there = {
+            name: np.ones(shape, bool)
+            if (mask := held(support, name)) is None
+            else np.asarray(mask, bool)
+            for name, shape in self.shapes.items()
+        }
+        ones = fmpq_mat(1, X.shape[1], [1] * X.shape[1])
+        parts = [X[t * self.b : (t + 1) * self.b] for t in range(self.T)]
+        # Values, and which of them may differ from 0 at parameters nearby.
+        driven = [(tables["B"] * rational_matrix(x), _reached(there["B"], x != 0)) for x in parts]
 
-        def spread(name: str) -> fmpq_mat:
+        def spread(name: str) -> tuple[fmpq_mat, np.ndarray]:
             """A column beside itself for every sample."""
-            return tables[name] * ones if name in tables else zero
+            if name not in tables:
+                return fmpq_mat(n, X.shape[1]), np.zeros((n, X.shape[1]), bool)
+            return tables[name] * ones, np.repeat(there[name], X.shape[1], axis=1)
 
         def scaled(column: Sequence[Any], table: fmpq_mat) -> fmpq_mat:
             rows = [[f * v for v in row] for f, row in zip(column, table.tolist(), strict=True)]
             return fmpq_mat(rows)
 
-        def values(a: fmpq_mat, moves: str) -> fmpq_mat:
+        def values(a: fmpq_mat, moves: np.ndarray) -> tuple[fmpq_mat, np.ndarray]:
             rows = a.tolist()
-            for i, row in enumerate(rows):
-                if moves in tables and not all(row) and not self._silent(weights, i):
-                    raise InputError(
-                        f"unit {i} is exactly at its kink at these parameters (step {len(signs)}): "
-                        f"give it another value of {moves}"
-                    )
-            signs.append(np.array([[v > 0 for v in row] for row in rows]))
-            return fmpq_mat([[v if v > 0 else below * v for v in row] for row in rows])
+            at_kink = moves & np.array([[v == 0 for v in row] for row in rows])
+            if at_kink.any():
+                raise InputError(
+                    f"unit {np.argwhere(at_kink)[0][0]} is exactly at its kink at these parameters "
+                    f"(step {len(signs)}): give it another value of {'c' if self.biases else 'W'}"
+                )
+            above = np.array([[v > 0 for v in row] for row in rows])
+            signs.append(above)
+            found = fmpq_mat([[v if v > 0 else slope * v for v in row] for row in rows])
+            return found, moves & above if not below else moves
 
         if self.leak == LEARNABLE:
-            rate = [as_fmpq(v) for v in weights[LEAK][:, 0]]
+            rate = weights[LEAK][:, 0].tolist()
         else:
             given = (Fraction(1),) if self.leak == NO_LEAK else self.leak
-            rate = [as_fmpq(v) for v in given] * (n // len(given))
+            rate = [fmpq(v.numerator, v.denominator) for v in given] * (n // len(given))
         kept = [1 - v for v in rate]
-        c, h = spread("c"), spread(START)
-        gains = [as_fmpq(v) for v in weights[GAINS][:, 0]] if GAINS in weights else [as_fmpq(1)] * n
+        keeps = np.array([[self.leak == LEARNABLE or v != 0] for v in kept])
+        (c, biased), (h, live) = spread("c"), spread(START)
         if not self.has_currents:
-            for x in driven:
-                h = scaled(kept, h) + scaled(rate, values(tables["W"] * (h + x) + c, "c"))
+            for x, into in driven:
+                value, own = values(
+                    tables["W"] * (h + x) + c, biased | _reached(there["W"], live | into)
+                )
+                h, live = scaled(kept, h) + scaled(rate, value), own | (live & keeps)
             return self.at(OwnPoint(weights, X, tuple(signs)))
-        sent = scaled(gains, values(h + c, "c" if self.biases else START))
-        for x in driven:
-            h = scaled(kept, h) + scaled(rate, tables["W"] * sent + x)
-            sent = scaled(gains, values(h + c, "c" if self.biases else START))
+        gains = weights[GAINS][:, 0].tolist() if GAINS in weights else [fmpq(1)] * n
+        value, own = values(h + c, biased | live)
+        for x, into in driven:
+            h = scaled(kept, h) + scaled(rate, tables["W"] * scaled(gains, value) + x)
+            live = (live & keeps) | _reached(there["W"], own) | into
+            value, own = values(h + c, biased | live)
         return self.at(OwnPoint(weights, X, tuple(signs)))
-
-    def _silent(self, weights: Mapping[str, np.ndarray], unit: int) -> bool:
-        """Whether no bias and no initial current of a unit is there."""
-        own = [weights[name][unit, 0] for name in ("c", START) if name in weights]
-        return not own
 
     def stages(self) -> tuple[Stage, ...]:
         bias = "c" if self.biases else None
@@ -328,7 +340,9 @@ class RNN(ActivatedNetwork):
             if self.biases:
                 label = build.add(label, columns["e"])
             traces.append(build.name(f"{TRACES} {k}", label))
-        if not self.reads_all:
-            return build.program(traces[-1])
-        where = np.arange(len(traces) * self.d).reshape(len(traces), self.d).T
-        return build.program(build.index(where, *traces))
+        return self.labelled(build, traces)
+
+
+def _reached(there: np.ndarray, live: np.ndarray) -> np.ndarray:
+    """The rows and samples to which some weight that exists leads from a live entry."""
+    return np.asarray(there.astype(np.int64) @ live.astype(np.int64) > 0)

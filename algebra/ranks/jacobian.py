@@ -64,7 +64,8 @@ def random_point(
     A student's weights with exact numbers (`algebra.problems.laws.values`) have these.
     """
     if network.own_point is not None:
-        return network.own_point.at(p, seed, network.shapes)  # type: ignore[no-any-return]
+        own: Point = network.own_point.at(p, seed, network.shapes, residue(p))
+        return own
     rng = random.Random(f"{p}/{seed}")
     drawn = network.drawn_shapes
     weights: dict[str, Any] = {}

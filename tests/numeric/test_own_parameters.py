@@ -1,10 +1,10 @@
 """ReLU: ranks at the circuit's own parameters and its own activation pattern."""
 
 import random
-from fractions import Fraction
 
 import numpy as np
 import pytest
+from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.networks.rnn import RNN
@@ -161,10 +161,22 @@ def test_measured_parameters_are_exact():
     values = {"W": [["1/3", -1], [2, "1/7"]], "c": [[-100], [100]]}
     problem = Problem(net, {"c": "all"}, values=values)
     weights = at_own_parameters(problem, 0).network.own_point.weights
-    assert weights["W"][0, 0] == Fraction(1, 3)
+    assert weights["W"][0, 0] == fmpq(1, 3)
     found = identify(problem)
     assert found.fibre.determined == (("c", 1, 0),)
     assert found.fibre.free == (("c", 0, 0),)
+
+
+def test_a_kink_matters_where_the_sum_moves():
+    """A sum that is 0 by chance is refused; one without weights, or behind silent units, is not."""
+    net = RNN(n=3, T=1, b=1, d=1, m=1, activation="relu")
+    given = {"B": [[1], [1], [0]], "D": [[1, 1, 1]]}
+    chance = {"W": [[1, -1, 0], [1, 1, 0], [0, 0, 1]], **given}
+    refuses("unit 0 is exactly at its kink", identify, Problem(net, {"W": "all"}, values=chance))
+    weights = [[0, 0, 0], [1, 1, 0], [0, 0, 1]]
+    support = {"W": weights, "B": [[1], [1], [0]]}
+    found = identify(Problem(net, {"D": "all"}, support, values={"W": weights, **given}))
+    assert {("D", 0, 0), ("D", 0, 2)} <= set(found.fibre.free)
 
 
 def test_refusals():

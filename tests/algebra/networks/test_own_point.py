@@ -1,32 +1,32 @@
 """Points of given parameters: residues, bits, samples, sentences."""
 
-from fractions import Fraction
-
 import numpy as np
+from flint import fmpq
 
 from algebra.documents import Document, Explanation, Paragraph
-from algebra.networks.own_point import OwnPoint, as_rational_matrix, at_these_parameters
+from algebra.networks.own_point import OwnPoint, at_these_parameters
 from algebra.networks.rnn import RNN
+from algebra.problems.laws.values import residue
 from tests.refusals import refuses
 
 
 def rationals(rows):
-    """An array of fractions."""
-    return np.array([[Fraction(v) for v in row] for row in rows], dtype=object)
+    """An array of rationals."""
+    return np.array([[fmpq(*v) if isinstance(v, tuple) else fmpq(v) for v in row] for row in rows])
 
 
 OWN = OwnPoint(
-    {"W": rationals([["1/2", -3]])}, rationals([[1, "5/4", 0]]), (np.eye(1, 3, dtype=bool),)
+    {"W": rationals([[(1, 2), -3]])}, rationals([[1, (5, 4), 0]]), (np.eye(1, 3, dtype=bool),)
 )
 
 
 def test_residues_are_those_of_the_rationals():
     """Times its denominator each residue is the numerator; other matrices are 0."""
-    point = OWN.at(101, 7, {"W": (1, 2), "g_W": (2, 1)})
+    point = OWN.at(101, 7, {"W": (1, 2), "g_W": (2, 1)}, residue(101))
     assert (point.weights["W"] * [[2, 1]] % 101).tolist() == [[1, 98]]
     assert point.weights["g_W"].tolist() == [[0], [0]]
     assert (point.X * [[1, 4, 1]] % 101).tolist() == [[1, 5, 0]]
-    refuses("divisible by 2", OWN.at, 2, 0, {"W": (1, 2)})
+    refuses("divisible by the prime 2", OWN.at, 2, 0, {"W": (1, 2)}, residue(2))
 
 
 def test_samples_and_their_pattern_go_together():
@@ -34,7 +34,7 @@ def test_samples_and_their_pattern_go_together():
     few = OWN.with_samples(2)
     assert few.X.shape == (1, 2)
     assert few.signs[0].tolist() == [[True, False]]
-    point = OWN.at(101, 7, {"W": (1, 2)}).of_samples(slice(1, 3))
+    point = OWN.at(101, 7, {"W": (1, 2)}, residue(101)).of_samples(slice(1, 3))
     assert point.X.shape == (1, 2)
     assert point.signs[0].tolist() == [[False, False]]
     refuses("own samples", OWN.with_samples, 4)
@@ -53,7 +53,7 @@ def test_the_network_keeps_its_point():
     assert [s.tolist() for s in own.own_point.signs] == [[[True, False]]]
     assert own.with_samples(1).own_point.X.tolist() == [[1]]
     assert own == net
-    assert as_rational_matrix(weights["W"]).tolist() == [[2]]
+    assert own.own_point.weights["W"].tolist() == [[2]]
 
 
 def test_each_statement_says_what_it_is_about():
