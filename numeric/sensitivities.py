@@ -36,6 +36,7 @@ from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.jacobian import Sweep, factors
 from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.target import Owners
+from algebra.ranks.jacobian import base_of
 from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import check_time
 from numeric.instances import draw_entries, draw_instance, factor_of
@@ -196,10 +197,7 @@ class _Point:
     @classmethod
     def of(cls, question: RecordingQuestion, seed: int) -> _Point:
         problem = question.parametrized
-        networks = [
-            p.network.base if isinstance(p.network, Parametrized) else p.network
-            for p in (question.asked, problem)
-        ]
+        networks = [base_of(p.network) for p in (question.asked, problem)]
         if not isinstance(networks[0], ActivatedNetwork):
             raise InputError(
                 "`noise`: predicted for networks of the kinds rnn and ffn, not for "

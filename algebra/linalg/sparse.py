@@ -94,13 +94,16 @@ class SparseMatrix:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, as `algebra.certificates.sparse` reads them."""
-        ends = np.cumsum(np.bincount(self.rows, minlength=self.shape[0]))[:-1]
-        columns = [part.tolist() for part in np.split(self.columns, ends)]
-        plain = {"shape": list(self.shape), "rest": 0, "columns": columns}
+        plain = {"shape": list(self.shape), "rest": 0, "columns": self.by_row(self.columns)}
         different = np.unique(self.values)
         if len(different) == 1:
             return plain | {"value": int(different[0])}
-        return plain | {"values": [part.tolist() for part in np.split(self.values, ends)]}
+        return plain | {"values": self.by_row(self.values)}
+
+    def by_row(self, numbers: np.ndarray) -> list[list[int]]:
+        """Numbers of the entries, such as their columns, in a list for each row."""
+        ends = np.cumsum(np.bincount(self.rows, minlength=self.shape[0]))[:-1]
+        return [part.tolist() for part in np.split(numbers, ends)]
 
     def at(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The entries at some places."""

@@ -212,9 +212,15 @@ class Allocation:
 
     def entries(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """The rows and the columns of the learnable weights of a matrix."""
-        places = [cell[1:] for cell in self.cells if cell[0] == name]
-        rows, columns = np.array(places, np.int64).reshape(-1, 2).T
-        return rows, columns
+        return self._entries[name]
+
+    @cached_property
+    def _entries(self) -> dict[str, tuple[np.ndarray, np.ndarray]]:
+        places: dict[str, list[tuple[int, int]]] = {name: [] for name in self.network.shapes}
+        for name, i, j in self.cells:
+            places[name].append((i, j))
+        found = {name: np.array(own, np.int64).reshape(-1, 2).T for name, own in places.items()}
+        return {name: (rows, columns) for name, (rows, columns) in found.items()}
 
     @property
     def size(self) -> int:

@@ -122,7 +122,7 @@ class Update(ABC):
         return self.moved_by(shape, None)[rows, columns]
 
     def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
-        """The updated entries, a column, of parameters with the given numbers."""
+        """The updated entries, each with the number of its parameter in an array alike."""
         raise NotImplementedError
 
     @abstractmethod
@@ -381,16 +381,13 @@ class Gain(Update):
             return g * W
         if not self.size((0, 0)):
             return W
-        flat = g[:, 0] if self.line != "columns" else g[0]
-        # The first factor is 1, for lines with the number 0.
-        padded = np.concatenate([flat[:1] * 0 + 1, flat])
-        return padded[self._index((0, 0))] * W
+        return self.applied(W, self._index((0, 0)), values)
 
     def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
         g = values["g"]
         flat = g[:, 0] if self.line != "columns" else g[0]
-        padded = np.concatenate([flat[:1] * 0 + 1, flat])
-        return padded[numbers[:, None]] * entries
+        # The first factor is 1, for lines with the number 0.
+        return np.concatenate([flat[:1] * 0 + 1, flat])[numbers] * entries
 
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
@@ -515,15 +512,12 @@ class Tied(Update):
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
         if not len(self.table.values):
             return W
-        t = values["t"]
-        # The first summand is 0, for cells with the number 0.
-        padded = np.concatenate([t[:1] * 0, t])
-        return W + padded[:, 0][np.asarray(self.table)]
+        return self.applied(W, np.asarray(self.table), values)
 
     def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
         t = values["t"]
-        padded = np.concatenate([t[:1] * 0, t])
-        return entries + padded[:, 0][numbers[:, None]]
+        # The first summand is 0, for cells with the number 0.
+        return entries + np.concatenate([t[:1] * 0, t])[:, 0][numbers]
 
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray

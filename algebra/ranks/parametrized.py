@@ -314,7 +314,7 @@ class Parametrized(HasJacobian):
                 before = before + (-point.matmul(drawn[name]["U"], drawn[name]["V"])) % point.p
             own = getattr(before, "value", before)
             if isinstance(own, SparseMatrix):
-                numbers = update.numbers_at(own.shape, own.rows, own.columns)
+                numbers = update.numbers_at(own.shape, own.rows, own.columns)[:, None]
                 weights[name] = before.with_entries(update.applied(before.entries, numbers, values))
             else:
                 weights[name] = update.apply(before, values)

@@ -214,9 +214,10 @@ def restrict(
     entry : callable
         Converts a rational to an entry.
     """
-    for name in support or {}:
+    masks = support or {}
+    for name in masks:
         if not isinstance(matrices[name], SparseMatrix):
-            matrices[name][np.asarray((support or {})[name]) == 0] = entry(fmpq(0))
+            matrices[name][np.asarray(masks[name]) == 0] = entry(fmpq(0))
     for (name, i, j), value in pins(support).items():
         matrices[name][i, j] = entry(fmpq(value.numerator, value.denominator))
 

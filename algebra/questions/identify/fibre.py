@@ -116,15 +116,10 @@ def fibre(
 
     def rows_at(p: int, number: int) -> Residues:
         point = random_point(allocation.network, p, number, support)
+        if is_in_parts(allocation.network):
+            return span_of_labels(allocation.network, point, cells, own.rank).rows
         return columns_at(allocation.network, point, cells)
 
-    if is_in_parts(allocation.network):
-
-        def span_at(p: int, number: int) -> Residues:
-            point = random_point(allocation.network, p, number, support)
-            return span_of_labels(allocation.network, point, cells, own.rank).rows
-
-        rows_at = span_at
     return fibre_of_rows(allocation.network, cells, own, rows_at, f"fibre/{seed}")
 
 

@@ -178,14 +178,11 @@ class Identification(Result):
         why = explain_updates(self) if self.problem.updates else explain(self)
         found = Document(title, facts, tuple(map(Paragraph, self._lines())), why)
         found = found.mapped(names.annotate) if names else found
-        if self.problem.network.own_point is not None:
-            parts = () if self.aim is None else tuple(map(Paragraph, self.aim.lines()))
-            return at_these_parameters(
-                replace(found, parts=(*found.parts, *parts)), exactly=not self._is_first_order
-            )
-        if self.aim is None:
+        if self.aim is not None:
+            found = replace(found, parts=(*found.parts, *map(Paragraph, self.aim.lines())))
+        if self.problem.network.own_point is None:
             return found
-        return replace(found, parts=(*found.parts, *map(Paragraph, self.aim.lines())))
+        return at_these_parameters(found, exactly=not self._is_first_order)
 
     def _lines(self) -> list[str]:
         """The weights that are free, determined locally, or take several values."""
