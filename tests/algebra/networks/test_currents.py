@@ -18,6 +18,7 @@ from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from numeric.instances import draw_instance
+from tests.algebra.programs.test_leaks import are_independent
 from tests.refusals import refuses
 from tests.samples import many
 
@@ -170,13 +171,7 @@ def independent_by_sympy(net, support):
         x = sympy.Symbol(f"x{t}")
         current = [sum(W[i][j] * z[j] for j in range(n)) + B[i] * x for i in range(n)]
         h = [sympy.expand((1 - rates[i]) * h[i] + rates[i] * current[i]) for i in range(n)]
-    for found in sums:
-        rows = [a.as_coefficients_dict() for a in found if a != 0]
-        places = sorted({m for row in rows for m in row}, key=str)
-        table = sympy.Matrix([[row.get(m, 0) for m in places] for row in rows])
-        if rows and table.rank() < len(rows):
-            return False
-    return True
+    return are_independent(sums)
 
 
 @pytest.mark.parametrize("seed", range(many(20)))

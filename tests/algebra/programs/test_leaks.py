@@ -122,6 +122,17 @@ def test_files_of_leaks(tmp_path):
         problem_from_dict({"network": {**sizes, "leak": "leaks.csv"}}, tmp_path)
 
 
+def are_independent(sums):
+    """Whether the expressions that are not 0, of each of these sets, are independent over Q."""
+    for found in sums:
+        rows = [a.as_coefficients_dict() for a in found if a != 0]
+        places = sorted({m for row in rows for m in row}, key=str)
+        table = sympy.Matrix([[row.get(m, 0) for m in places] for row in rows])
+        if rows and table.rank() < len(rows):
+            return False
+    return True
+
+
 def independent_by_sympy(net, support):
     """The same, expanded: values are symbols, equal for equal sums."""
     n, φ = net.n, {}
@@ -141,13 +152,7 @@ def independent_by_sympy(net, support):
             new.append((1 - rates[i]) * h[i] + rates[i] * z)
             sums[i].add(a[i])
         h = [sympy.expand(v) for v in new]
-    for found in sums:
-        rows = [a.as_coefficients_dict() for a in found if a != 0]
-        places = sorted({m for row in rows for m in row}, key=str)
-        table = sympy.Matrix([[row.get(m, 0) for m in places] for row in rows])
-        if rows and table.rank() < len(rows):
-            return False
-    return True
+    return are_independent(sums)
 
 
 @pytest.mark.parametrize("seed", range(many(30)))
