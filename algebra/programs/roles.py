@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from algebra.programs.program import Program
-
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
+    from algebra.programs.program import Program
 
 # Words of `Read.roles`, by the words for their parameters.
 _USES = {"biases": "bias", "norms": "norm", "matrices": "matrix"}

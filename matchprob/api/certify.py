@@ -8,11 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-import numpy as np
-
-from algebra.certificates.maker import file_text
 from algebra.errors import InputError, Unfinished, shown, whole_number
-from algebra.problems.allocation import Allocation
 from algebra.time_limits import (
     SHARES,
     OutOfTime,
@@ -27,10 +23,13 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
+    import numpy as np
+
     from algebra.certificates.certificate import Certificate
     from algebra.certificates.checks import Verification
     from algebra.certificates.family import NonRealInstance
     from algebra.certificates.records import Record
+    from algebra.problems.allocation import Allocation
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.problem import Problem
     from algebra.systems.inspection import Inspection
@@ -184,7 +183,8 @@ def _core(
         ResultFile(
             "--out",
             "Write the certificate (JSON).",
-            lambda found, *_: file_text(found.to_dict(), indent=1),
+            lambda found, *_: found.to_dict(),
+            indent=1,
         ),
     ),
     is_drawn=True,
@@ -287,8 +287,8 @@ def _undecided(found: ReluDecision, _: Arguments) -> str:
     return f"the trial is not decided: {found.note}" if found.verdict == UNDETERMINED else ""
 
 
-def _evidence(found: ReluDecision, _: Path, arguments: Arguments) -> str:
-    return "" if _undecided(found, arguments) else file_text(found.certificate())
+def _evidence(found: ReluDecision, _: Path, arguments: Arguments) -> dict[str, Any]:
+    return {} if _undecided(found, arguments) else found.certificate()
 
 
 def _need_evidence(_: Path, arguments: Arguments) -> None:

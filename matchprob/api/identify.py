@@ -8,7 +8,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.certificates.maker import file_text
 from algebra.errors import ErrorsAt, InputError, Unfinished, whole_number
 from algebra.memory_limits import beside_held
 from algebra.time_limits import OutOfTime, limited, positive_seconds
@@ -91,7 +90,7 @@ def identify(
     files=(
         ResultFile(
             "--out", "Write the proof (JSON, for verify).",
-            lambda found, *_: file_text(found.proof_file()),
+            lambda found, *_: found.proof_file(),
         ),
     ),
     unfinished=lambda found, _: (

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
-from algebra.programs.tokens import TokenSizes
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
@@ -93,6 +92,8 @@ def read_module(module: Any, example_inputs: Any, **options: Any) -> Read:
 
 def check_padding(read: Read, name: str, array: Any, what: str) -> None:
     """Refuse samples with numbers that a forward takes for padding."""
+    from algebra.programs.tokens import TokenSizes
+
     lost = read.tokens.excluded if isinstance(read.tokens, TokenSizes) else {}
     for number in sorted(lost.get(name, ())):
         if (array == number).any():

@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.certificates.maker import file_text
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
 from matchprob.api.question import as_generic
@@ -66,7 +65,7 @@ def _print_first(found: FirstChoice) -> None:
         ),
         ResultFile(
             "--out", "Write the proof (JSON, for verify).",
-            lambda found, *_: file_text(found.proof_file()),
+            lambda found, *_: found.proof_file(),
         ),
     ),
     unfinished=_unfinished,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from algebra.errors import InputError, whole_number
-from algebra.networks.protocols import jacobian_of
 from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.principles import check_only_principles, survey_principles
 from matchprob.api.question import network_of
@@ -110,6 +109,8 @@ def audit(
             timeout=timeout, seed=seed, progress=progress,
         )  # fmt: skip
     check_only_principles(trials=trials, confidence=confidence, store=store)
+    from algebra.networks.protocols import jacobian_of
+
     network = jacobian_of(problem.network)
     size = network.outputs if budget is None else budget
     names = list(matrices or [])

@@ -192,7 +192,8 @@ def command_of(verb: Verb) -> Callable[..., None]:
                     text = f"{path} is not written, the result is above: {over}"
                     raise LimitReached(text) from None
                 if content:
-                    write_output(path, *(content if isinstance(content, tuple) else [content]))
+                    whole, note = content if isinstance(content, tuple) else (content, "")
+                    write_output(path, whole, note, file.indent)
             missing = verb.unfinished(found, arguments) if verb.unfinished else ""
         if missing:
             say(f"matchprob: {missing}")

@@ -12,7 +12,7 @@ import typer
 
 from algebra.memory_limits import memory_size
 from matchprob.io.sizes import DPI, check_dpi, inches
-from matchprob.verbs.verb import Arguments, LineOption
+from matchprob.verbs.verb import Arguments, Content, LineOption
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -119,10 +119,14 @@ class Shown(PrintOptions):
         say(f"wrote {self.plot}")
 
 
-def write_output(path: Path, content: str | bytes, note: str = "") -> None:
+def write_output(path: Path, content: Content, note: str = "", indent: int | None = None) -> None:
     """Write a file, and report it on stderr."""
     from matchprob.io import files
 
+    if isinstance(content, Mapping):
+        from algebra.certificates.maker import file_text
+
+        content = file_text(content, indent=indent)
     if isinstance(content, str):
         files.write_text(path, content)
     else:

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Annotated
 
 from algebra.errors import InputError
-from algebra.installing import missing
 from algebra.time_limits import check_time
 from matchprob.cli.options import Json, print_json, say
 from matchprob.verbs import parameters as common
@@ -42,6 +41,8 @@ def serve(
     """
     absent = [name for name in _PARTS if importlib.util.find_spec(name) is None]
     if absent:
+        from algebra.installing import missing
+
         raise InputError(missing("the page needs", " and ".join(absent), "page"))
     from matchprob.api.question import network_of
     from matchprob.io import files

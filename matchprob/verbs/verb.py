@@ -34,6 +34,7 @@ from matchprob.verbs.docstrings import (
 )
 
 Arguments = Mapping[str, Any]
+Content = str | bytes | Mapping[str, Any]
 F = TypeVar("F", bound=Callable[..., Any])
 
 
@@ -125,15 +126,18 @@ class ResultFile:
     help : str
     content : callable
         A function of the result, the file and the arguments that returns the content, or the
-        content and a text that the message adds to the file's name.
+        content and a text that the message adds to the file's name.  A mapping is written as JSON.
     check : callable, optional
         A function of the file and the arguments that raises an error before any work is done.
+    indent : int, optional
+        Number of spaces by which JSON is indented.
     """
 
     flag: str
     help: str
-    content: Callable[[Any, Path, Arguments], str | bytes | tuple[str, str]]
+    content: Callable[[Any, Path, Arguments], Content | tuple[Content, str]]
     check: Callable[[Path, Arguments], None] | None = None
+    indent: int | None = None
 
     @property
     def name(self) -> str:

@@ -45,6 +45,14 @@ def test_heavy_libraries_are_not_loaded(code):
     assert (done.stdout.strip(), done.stderr) == ("[]", "")
 
 
+def test_a_command_line_loads_no_numbers():
+    """The help of every command is made without NumPy and flint: modules of verbs load the modules
+    that compute inside their functions."""
+    text = "import sys, matchprob.cli as c; c.app(['certify', '--help'], standalone_mode=False); "
+    done = run("-c", text + "print([m for m in ('numpy', 'flint') if m in sys.modules])")
+    assert (done.stdout.splitlines()[-1], done.stderr) == ("[]", "")
+
+
 @pytest.mark.parametrize("problem", ["row", "diagonal"])
 def test_a_verdict_by_algebra_loads_no_kernels(problem):
     """With --json `certify` of a small net needs no SciPy, and of the heavy ones networkx alone,

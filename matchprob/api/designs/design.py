@@ -9,7 +9,6 @@ from functools import cached_property, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from algebra.certificates.maker import file_text
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.questions.design.goals import goals_text
@@ -163,11 +162,11 @@ def _goal_names(incomplete: str) -> list[str]:
     return [name for name in GOALS if name.startswith(incomplete)]
 
 
-def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[str, str]:
+def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[dict[str, Any], str]:
     from matchprob.api.certify import certify
 
     made = certify(found.problem, seed=arguments["seed"])
-    return file_text(made.to_dict(), indent=1), f": {made.verdict}, {made.rule}"
+    return made.to_dict(), f": {made.verdict}, {made.rule}"
 
 
 @verb(
@@ -175,9 +174,9 @@ def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[st
         WRITES_PROBLEM,
         ResultFile(
             "--proof", "Write the proof that no allocation is better (JSON, for verify).",
-            lambda found, *_: file_text(found.proof()), _refuse_proof,
+            lambda found, *_: found.proof(), _refuse_proof,
         ),
-        ResultFile("--out", "Write the certificate of the result (JSON).", _certificate),
+        ResultFile("--out", "Write the certificate of the result (JSON).", _certificate, indent=1),
     ),
     is_drawn=True,
 )  # fmt: skip

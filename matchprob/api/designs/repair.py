@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from algebra.certificates.maker import file_text
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.results import Result, named
@@ -109,9 +108,10 @@ class RepairResult(Result):
         ResultFile(
             "--out", "Write the certificate of the result (JSON).",
             lambda found, *_: (
-                file_text(found.after.to_dict(), indent=1),
+                found.after.to_dict(),
                 f": {found.after.verdict}, {found.after.rule}",
             ),
+            indent=1,
         ),
     ),
     is_drawn=True,
