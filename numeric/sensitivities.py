@@ -241,28 +241,35 @@ class _Point:
         }
 
     def prior(self) -> np.ndarray:
-        """The standard deviation of each parameter before the recording."""
-        network, problem = self.question.parametrized.network, self.question.parametrized
+        """The standard deviation of each parameter before the recording.
+
+        That of an amount by which several weights move is the root mean square of theirs.
+        """
+        network = self.question.parametrized.network
         parameters = network.parameters_of if isinstance(network, Parametrized) else {}
-        laws, values = problem.distribution, problem.values
         found = []
         for cell, move in zip(self.question.allocation.cells, self.moves, strict=True):
             if cell[0] in parameters and isinstance(parameters[cell[0]][1], Gain):
                 found.append(1.0)
-                continue
-            name, i, j = next(iter(move))
-            scale = factor_of(laws, name) / np.sqrt(self.network.shapes[name][1])
-            if values and (name, i, j) in values.numbers and values.jitter:
-                size = nearest_double(values.numbers[name, i, j]) if values.relative else 1.0
-                scale = abs(nearest_double(values.jitter) * size)
-            elif name in self.network.rates:
-                drawn = 1 / (1 + np.exp(-scale * _AT))
-                mean, square = (float(_WEIGHT @ x / _WEIGHT.sum()) for x in (drawn, drawn**2))
-                scale = np.sqrt(square - mean**2)
-            elif name in laws.masks and laws.masks[name][i, j]:
-                scale *= _ABSOLUTE[laws.weights]
-            found.append(float(scale))
+            else:
+                found.append(float(np.sqrt(np.mean([self._spread(own) ** 2 for own in move]))))
         return np.array(found)
+
+    def _spread(self, cell: Cell) -> float:
+        """The standard deviation of a weight."""
+        problem, (name, i, j) = self.question.parametrized, cell
+        laws, values = problem.distribution, problem.values
+        scale = factor_of(laws, name) / np.sqrt(self.network.shapes[name][1])
+        if values and cell in values.numbers and values.jitter:
+            size = nearest_double(values.numbers[cell]) if values.relative else 1.0
+            return abs(nearest_double(values.jitter) * size)
+        if name in self.network.rates:
+            drawn = 1 / (1 + np.exp(-scale * _AT))
+            mean, square = (float(_WEIGHT @ x / _WEIGHT.sum()) for x in (drawn, drawn**2))
+            return float(np.sqrt(square - mean**2))
+        if name in laws.masks and laws.masks[name][i, j]:
+            scale *= _ABSOLUTE[laws.weights]
+        return float(scale)
 
     def rows(
         self, owners: Owners, known: dict[str, np.ndarray]

@@ -23,6 +23,11 @@ from algebra.problems.names import populations
 from algebra.problems.updates import Gain, Tied, Update
 
 _SIGNS = {"+": 1, "-": -1}
+_ANY_SIGN: dict[Any, int] = {1: 1, -1: -1, 0: 0, **_SIGNS}
+
+
+def _is_sign(value: Any) -> bool:
+    return isinstance(value, (int, str)) and not isinstance(value, bool) and value in _ANY_SIGN
 
 
 @dataclass(frozen=True)
@@ -118,6 +123,49 @@ class Types:
         )
         held = numbers if isinstance(learns, SparseMatrix) else np.asarray(numbers)
         return Gain("cells", held, called) if by_gains else Tied(held, called)
+
+    def of_units(self, given: Any) -> Any:
+        """Signs of [distribution] in which types are replaced by the units of these types.
+
+        Parameters
+        ----------
+        given : mapping or sequence
+            As for `algebra.problems.laws.distribution.Distribution`; keys that are types have a
+            sign: 1, -1, 0, "+" or "-".
+
+        Raises
+        ------
+        InputError
+            If no unit has a type, or its units have signs of their own as well.
+        """
+        if not isinstance(given, Mapping):
+            return given
+        known = dict.fromkeys(kind for types in self.given.values() for kind in types)
+        others = {*self.network.shapes, *populations(self.network)}
+        by_type = {
+            k: v for k, v in given.items()
+            if k not in others and (k in known or _is_sign(v))
+        }  # fmt: skip
+        found = {k: v for k, v in given.items() if k not in by_type}
+        for kind, sign in by_type.items():
+            where = f"`distribution.signs.{one_line(kind)}`"
+            if kind not in known:
+                raise InputError(
+                    f"{where} ({shown(sign)}): no unit is of this type; types are "
+                    + (", ".join(known) or "none: there is no [types]")
+                )
+            if not _is_sign(sign):
+                raise InputError(f"{where} is {shown(sign)}: a sign is 1, -1 or 0 (free)")
+        for key, types in self.given.items():
+            if by_type.keys().isdisjoint(types):
+                continue
+            if key in found:
+                raise InputError(
+                    f"`distribution.signs.{key}`: signs of these units and of their types are "
+                    "given: remove one of them"
+                )
+            found[key] = [_ANY_SIGN[by_type.get(kind, 0)] for kind in types]
+        return found
 
     def signs(self, given: Mapping[str, Any], learning: Mapping[str, np.ndarray]) -> dict[str, Any]:
         """Signs of weights by the type of the presynaptic unit (Dale's law), as matrices.

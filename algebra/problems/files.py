@@ -66,6 +66,8 @@ from algebra.problems.updates import GROUPS, Gain, Tied, Update, is_by_cells, re
 from algebra.programs.leaks import read_leak
 
 SIGNS_TEXT = "rows of 1, -1 and 0"
+# Cells of a matrix for which signs or measured weights are read.
+_MOST_CELLS = 1 << 26
 # Characters from which on reading a file takes a while.
 _LONG = 1 << 20
 
@@ -110,11 +112,11 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
                 "updates belong into [learnable]"
             )
     laws = read_declared(Distribution, data.get("distribution", {}), "[distribution]")
+    types, together = _types(data.get("types") or {}, names, folder)
     if "signs" in laws:
-        laws["signs"] = _signs(laws["signs"], names, folder)
+        laws["signs"] = _signs(types.of_units(laws["signs"]), names, folder)
     rules = read_declared(Constraints, data.get("constraints", {}), "[constraints]")
     if data.get("types"):
-        types, together = _types(data["types"], names, folder)
         scaled = {name for name, value in learnable.items() if together and is_by_cells(value)}
         given = learnable | dict.fromkeys(scaled, ALL)
         problem = Problem(network, given, support, names=names)
@@ -255,6 +257,12 @@ def _numbers_file(
                     f"pre,post,{column}"
                 )
             rows, columns = names.network.shapes[matrix]
+            if rows * columns > _MOST_CELLS:
+                raise InputError(
+                    f"{matrix} has {rows}×{columns} cells, and numbers of single synapses are "
+                    f"read for at most {_MOST_CELLS}: give signs of neurons or of types, and no "
+                    "[values]"
+                )
             cells = found.cells(names, matrix)
             if column == "sign":
                 return [

@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,7 @@ import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
-from algebra.networks.base import Network, Support
+from algebra.networks.base import Cell, Network, Support
 from algebra.networks.limits import plural
 from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
 from algebra.networks.protocols import HasUnits
@@ -232,7 +232,15 @@ class Problem:
             raise InputError("[teacher] must not have arbitrary labels: it gives the labels")
 
     def _check_updates(self) -> None:
-        """Refuse updates together with random cells, constraints or measured values."""
+        """Refuse updates together with random cells, constraints or exact fixed weights.
+
+        Gains, amounts of ties and low ranks are parameters beside the drawn weights, and (W, θ) ↦
+        (updated W, θ) is invertible.  At the start (gains 1, amounts 0) W is the updated matrix: so
+        for weights in an open orthant (signs), or with a density around a measured value (values
+        with a jitter), W and the updated matrix lie in it together on an open set of (W, θ), and
+        generic ranks are those without signs and values, also if a type has cells of both signs.
+        Exact numbers are no generic point; a network with ReLU is treated at its own parameters.
+        """
         if self.updates and self.constraints:
             raise InputError(
                 f"[constraints] are about single weights, but {self._updated}: remove one of them"
@@ -242,11 +250,14 @@ class Problem:
                 f"random cells are drawn for each trial, but {self._updated}, which verbs with "
                 "trials do not support: write fixed masks beside updates"
             )
-        if self.updates and (self.values or self.distribution.signs):
-            raise InputError(
-                f"[values] and signs are about single weights, but {self._updated}: remove one of "
-                "them"
-            )
+        if self.updates and self.values and not self.network.has_kinks:
+            masks = {n: held(self.learnable, n) for n in self.learnable if n not in self.updates}
+            if self.values.pinned(Allocation.from_masks(self.network, masks).cells):
+                raise InputError(
+                    f"[values] without jitter makes weights exact numbers, but {self._updated}, "
+                    "and what updates change is decided at generic weights: add a jitter, such as "
+                    "1e-6"
+                )
 
     def _read_values(self) -> Values:
         """Measured weights, checked against structural zeros, signs and the kind of network."""
@@ -295,12 +306,18 @@ class Problem:
         """
         if not self.values:
             return self.support
-        learning = (allocation or self.allocation).cells
+        learning = (allocation or self.learning).cells
         pinned = self.values.pinned(set(learning))
         return StudentSupport(self.support, pinned) if pinned else self.support
 
-    def need_generic(self, verb: str) -> None:
+    def need_generic(self, verb: str, learning: Collection[Cell] = ()) -> None:
         """Refuse a question about generic weights if fixed weights are exact numbers.
+
+        Parameters
+        ----------
+        verb : str
+        learning : collection of cells, optional
+            Weights that learn in any case; the others may be fixed.
 
         Raises
         ------
@@ -312,7 +329,7 @@ class Problem:
                 "from [distribution] and [teacher], or use certify, count, estimate, compare, "
                 "profile or train"
             )
-        if self.values.pinned(()):
+        if self.values.pinned(learning):
             raise InputError(
                 f"{verb} is about generic weights, and [values] without jitter makes weights exact "
                 "numbers: add a jitter, remove [values], or use certify, count, estimate, compare, "

@@ -107,6 +107,8 @@ class Parametrized(HasJacobian):
     sparse = _of_base("sparse")
     own_point = _of_base("own_point")
     smooth = _of_base("smooth")
+    rates = _of_base("rates")
+    has_kinks = _of_base("has_kinks")
     sizes = _of_base("sizes")
     input_shape = _of_base("input_shape")
     columns = _of_base("columns")
@@ -399,7 +401,9 @@ def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
         for letter, mask in update.identified(problem.network.shapes[name]).items():
             masks[f"{letter}_{name}"] = mask.reshape(-1, 1)
     names = Names(network, problem.names.given)
-    return Problem(network, masks, problem.support, problem.distribution, names=names)
+    return Problem(
+        network, masks, problem.support, problem.distribution, names=names, values=problem.values
+    )
 
 
 def by_updates(problem: Problem) -> Problem:
@@ -428,7 +432,10 @@ def by_updates(problem: Problem) -> Problem:
         if left is not None:
             learnable[name] = left
     names = Names(network.base, problem.names.given)
-    return Problem(network.base, learnable, problem.support, problem.distribution, names=names)
+    return Problem(
+        network.base, learnable, problem.support, problem.distribution, names=names,
+        values=problem.values,
+    )  # fmt: skip
 
 
 def parameter_allocation(problem: Problem) -> Allocation:

@@ -121,9 +121,10 @@ def as_generic(question: Question, verb: str) -> Problem:
     InputError
         If the problem has given weights without a jitter (`Problem.need_generic`).
     """
-    problem = as_problem(question, at_parameters=verb in ("identify", "record"))
+    is_local = verb in ("identify", "record")
+    problem = as_problem(question, at_parameters=is_local)
     if not problem.network.has_kinks:
-        problem.need_generic(verb)
+        problem.need_generic(verb, problem.learning.cells if is_local and problem.values else ())
     return problem
 
 

@@ -7,6 +7,7 @@ import pytest
 
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
+from algebra.problems.files import problem_from_dict
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
@@ -15,6 +16,7 @@ from algebra.questions.record.question import recording_question
 from numeric.instances import draw_instance
 from numeric.noise import noisy_recording
 from numeric.sensitivities import sensitivity
+from tests.samples import many
 
 W = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 1]])
 TYPES = [[0, 1, 2, 0], [2, 0, 1, 1], [0, 3, 0, 3], [1, 2, 0, 3]]
@@ -85,6 +87,56 @@ def test_learnable_leaks_have_derivatives_and_the_deviation_of_their_law():
         assert np.allclose(found.rows[:, k], direct, rtol=1e-12, atol=1e-14)
         drawn = [draw_instance(problem, s, 0).weights[name][i, j] for s in range(400)]
         assert np.isclose(found.prior[k], np.std(drawn), rtol=0.15)
+
+
+@pytest.mark.parametrize("seed", range(many(24)))
+def test_signs_and_measured_weights_beside_types(seed):
+    """Ranks of types with cells of both signs, and derivatives, are those in the orthant."""
+    rng = np.random.default_rng(seed)
+    more = {"state": "currents", "gain": "presynaptic"} if seed % 3 == 0 else {}
+    net, kinds = network(**more), [str(k) for k in rng.choice(list("EI"), 4)]
+    measured = [[float(v) if v else "nan" for v in row] for row in (W * [2, -1, 1, -3]).tolist()]
+    scaled = {"gain": "cells"} if seed % 2 else "all"
+    data = {
+        "network": net.to_dict(), "support": {"W": W.tolist()}, "types": {"neurons": kinds},
+        "learnable": {"W": scaled, "c": "all", **({"g": "all"} if more else {})},
+        "distribution": {"signs": {"neurons": [1, -1, 1, -1]}},
+        "values": {"W": measured, "jitter": "1/10"},
+    }  # fmt: skip
+    problem = problem_from_dict(data)
+    question = recording_question(problem, "units", target="outputs")
+    found = sensitivity(question, seed)
+    own = draw_instance(Problem(net, {}, problem.support, problem.distribution,
+                                values=problem.values), seed, 0)  # fmt: skip
+    assert (own.weights["W"] * [1, -1, 1, -1] >= 0).all()
+    pairs = sorted({(kinds[i], kinds[j]) for i, j in np.argwhere(W).tolist()})
+    moved = [("W", np.array([[(a, b) == pair for b in kinds] for a in kinds]) * W
+              * (own.weights["W"] if seed % 2 else 1)) for pair in pairs]  # fmt: skip
+    for name in ["c", "g"] if more else ["c"]:
+        moved += [(name, (np.array(kinds) == kind)[:, None]) for kind in sorted(set(kinds))]
+    J = []
+    for name, step in moved:
+        w = {key: value.astype(complex) for key, value in own.weights.items()}
+        w[name] = w[name] + 1e-30j * step
+        J.append(rates(net, w, own.X).imag.ravel() / 1e-30)
+    assert np.allclose(sorted(map(tuple, found.rows.T)), sorted(map(tuple, J)), atol=1e-12)
+    values = np.linalg.svd(np.array(J), compute_uv=False)
+    assert question.rank.rank == int((values > 1e-10 * values[0]).sum())
+    draws = [draw_instance(own.problem, s, 0).weights["W"] for s in range(100)]
+    tied = [k for k, cell in enumerate(question.allocation.cells) if cell[0] == "t_W"]
+    spread = np.std(draws, axis=0)[W > 0]
+    assert np.allclose(found.prior[tied], np.sqrt(np.mean(spread**2)), rtol=0.2)
+
+
+def rates(net, w, X):
+    """Rates of all steps, with currents or without."""
+    if not net.has_currents:
+        return forward(net, w, X, 1)
+    h, out = np.zeros((net.n, X.shape[1])), []
+    for t in range(net.T):
+        h = w["W"] @ (w["g"] * np.tanh(h + w["c"])) + w["B"] @ X[t * net.b : (t + 1) * net.b]
+        out.append(np.tanh(h + w["c"]))
+    return np.stack(out)
 
 
 @pytest.mark.parametrize("law", ["normal", "uniform"])

@@ -56,6 +56,7 @@ from algebra.declarations import InFile, Keyword
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.base import Axis, Cell, Network, Support
+from algebra.networks.masks import LARGE
 from algebra.problems.file_entries import EdgesFile, FileName
 from algebra.problems.names import populations
 
@@ -75,7 +76,9 @@ _Law = Keyword("enum", tuple(LAWS))
 _Factor = Annotated[Any, Keyword("type", ("number", "string"))]
 _Sign = Literal[1, -1, 0, "+", "-"]
 _UnitSigns = Annotated[list[_Sign], "a sign for each unit"]
-_Signs = _UnitSigns | FileName | dict[str, _UnitSigns | list[list[_Sign]] | FileName | EdgesFile]
+_Signs = (
+    _UnitSigns | FileName | dict[str, _Sign | _UnitSigns | list[list[_Sign]] | FileName | EdgesFile]
+)
 
 
 @dataclass(frozen=True)
@@ -93,7 +96,8 @@ class Distribution:
     signs : mapping or sequence, optional
         Signs of the weights of student and teacher, 1, −1 or 0 (free): for a population of units
         ("neurons", "layer1", "inputs") a sign for each unit, which is that of all weights it sends;
-        for a matrix a sign for each weight.  A bare sequence is that of the neurons.
+        for a matrix a sign for each weight, or for each column.  A bare sequence is that of the
+        neurons.
 
     Raises
     ------
@@ -186,7 +190,7 @@ class Distribution:
         given = self.signs if isinstance(self.signs, Mapping) else {"neurons": self.signs}
         named = set(given) <= set(network.shapes)
         units = {} if named else populations(network)
-        found: dict[str, list[list[int]]] = {}
+        found: dict[str, _Rows] = {}
         for key, value in sorted(given.items(), key=lambda item: item[0] not in units):
             where = f"distribution.signs.{one_line(key)}"
             if key in network.shapes:
@@ -198,18 +202,23 @@ class Distribution:
             line = _sign_line(value, where, units[key].size)
             for matrix, axis in units[key].places:
                 if axis == 1:
-                    found[matrix] = [list(line) for _ in range(network.shapes[matrix][0])]
+                    found[matrix] = (line,) * network.shapes[matrix][0]
         signs = {
-            name: tuple(map(tuple, found[name]))
+            name: found[name]
             for name in network.shapes
-            if any(map(any, found.get(name, ())))
+            if name in found and any(map(any, _different(found[name])))
         }
         return replace(self, signs=signs or None)
 
     @cached_property
     def masks(self) -> Signs:
         """The matrices of signs as arrays, after `on`."""
-        return {name: np.array(rows, np.int8) for name, rows in (self.signs or {}).items()}
+        return {
+            name: np.broadcast_to(np.array(_different(rows), np.int8), (len(rows), len(rows[0])))
+            if _is_by_columns(rows)
+            else np.array(rows, np.int8)
+            for name, rows in (self.signs or {}).items()
+        }
 
     def oriented(self, matrices: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Weights with their signs: ±|w| where there is one."""
@@ -247,7 +256,7 @@ class Distribution:
         if self.signs is not None:
             signs = self.signs
             data["signs"] = (
-                {name: [list(row) for row in rows] for name, rows in signs.items()}
+                {name: _plain_signs(rows) for name, rows in signs.items()}
                 if isinstance(signs, Mapping)
                 else list(signs)
             )
@@ -280,20 +289,47 @@ def _sends(axis: Axis) -> bool:
     return any(side == 1 for _, side in axis.places)
 
 
-def _sign_line(value: Any, where: str, size: int) -> list[int]:
+# Signs of a matrix; those of columns are one row, held once and named for each row.
+_Rows = tuple[tuple[int, ...], ...]
+
+
+def _different(rows: _Rows) -> _Rows:
+    """The rows, but one that is named for all rows only once."""
+    return rows[:1] if _is_by_columns(rows) else rows
+
+
+def _is_by_columns(rows: Any) -> bool:
+    """Whether the same row is named for all rows."""
+    return isinstance(rows, tuple) and bool(rows) and all(row is rows[0] for row in rows)
+
+
+def _plain_signs(rows: Any) -> Any:
+    """Rows of signs; of a large matrix with signs by columns one row."""
+    if not isinstance(rows, Sequence) or not len(rows) or not isinstance(rows[0], Sequence):
+        return rows
+    if _is_by_columns(rows) and len(rows) * len(rows[0]) > LARGE:
+        return list(rows[0])
+    return [list(row) for row in rows]
+
+
+def _sign_line(value: Any, where: str, size: int, what: str = "units") -> tuple[int, ...]:
     line = value.tolist() if isinstance(value, np.ndarray) else value
     if not isinstance(line, Sequence) or isinstance(line, str):
         raise InputError(f"`{where}` ({shown(value)}) must be a list of signs, one for each unit")
     if len(line) != size:
-        raise InputError(f"`{where}` has {len(line)} signs for {size} units")
-    return [_sign(entry, f"`{where}[{k}]`") for k, entry in enumerate(line)]
+        raise InputError(f"`{where}` has {len(line)} signs for {size} {what}")
+    return tuple(_sign(entry, f"`{where}[{k}]`") for k, entry in enumerate(line))
 
 
-def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> list[list[int]]:
-    return [
-        [_sign(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row)]
+def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> _Rows:
+    is_line = isinstance(value, list) and value and not isinstance(value[0], (list, np.ndarray))
+    if is_line or (_is_by_columns(value) and len(value) == shape[0]):
+        line = _sign_line(value if is_line else value[0], where, shape[1], "columns")
+        return (line,) * shape[0]
+    return tuple(
+        tuple(_sign(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row))
         for i, row in enumerate(given_rows(value, where, "rows of signs, or an edge list", shape))
-    ]
+    )
 
 
 def _sign(entry: Any, where: str) -> int:

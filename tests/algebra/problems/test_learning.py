@@ -79,6 +79,19 @@ def test_files_of_types(tmp_path):
         assert found.updates["c"].numbers == ((1,), (1,), (2,), (1,))
 
 
+def test_types_have_signs():
+    """Signs of types are those of their neurons; a matrix's own take precedence."""
+    types = {"neurons": ["E", "I", "E", "M"]}
+    laws = {"signs": {"E": "+", "I": -1}}
+    found = read(Path(), learnable={"W": "all"}, types=types, distribution=laws)
+    assert found.updates
+    assert found.distribution.signs["W"] == ((1, -1, 1, 0),) * 4
+    assert found.distribution.signs["D"] == ((1, -1, 1, 0),)
+    laws = {"signs": {"E": 1, "W": [0, 0, 0, -1]}}
+    found = read(Path(), learnable={"W": "all"}, types=types, distribution=laws)
+    assert found.distribution.signs == {"D": ((1, 0, 1, 0),), "W": ((0, 0, 0, -1),) * 4}
+
+
 @pytest.mark.parametrize(
     ("tables", "words"),
     [
@@ -98,6 +111,27 @@ def test_files_of_types(tmp_path):
         (
             {"types": {"neurons": KINDS}, "constraints": {"sign": {"E": "+"}}},
             "are about single weights, but W learns by",
+        ),
+        (
+            {"types": {"neurons": KINDS}, "distribution": {"signs": {"X": "+"}}},
+            r"signs.X` \('\+'\): no unit is of this type; types are E, I",
+        ),
+        ({"distribution": {"signs": {"E": 1}}}, "types are none: there is no \\[types\\]"),
+        (
+            {"types": {"neurons": KINDS}, "distribution": {"signs": {"E": "keep"}}},
+            "signs.E` is 'keep': a sign is 1, -1 or 0",
+        ),
+        (
+            {"types": {"neurons": KINDS}, "distribution": {"signs": {"E": 1, "neurons": [1] * 4}}},
+            "signs.neurons`: signs of these units and of their types are given",
+        ),
+        (
+            {"types": {"neurons": KINDS}, "distribution": {"signs": {"neurons": 1}}},
+            r"signs.neurons` \(1\) must be a list of signs",
+        ),
+        (
+            {"types": {"neurons": KINDS}, "values": {"W": [[1] * 4] * 4}},
+            "without jitter makes weights exact numbers, but W learns by .*: add a jitter",
         ),
     ],
 )

@@ -67,7 +67,7 @@ def test_wrong_signs(signs, text):
 
 
 def test_networks_without_signs():
-    """Kinds that are reduced to another one, or have another teacher; updates."""
+    """Kinds that are reduced to another one, or have another teacher."""
     linear = FeedForward(2, (2,), 1, 2, activation="linear")
     norm = NormNet.square(2, 1, 3, 2, "relu")
     for network, name in ((linear, "W1"), (norm, "W1")):
@@ -75,11 +75,26 @@ def test_networks_without_signs():
         signs = {name: np.ones((rows, columns), int)}
         with pytest.raises(InputError, match="not implemented for"):
             Problem(network, {}, distribution=Distribution(signs=signs))
-    with pytest.raises(InputError, match="remove one of them"):
-        Problem(NET, {"W": {"lora": 1}}, distribution=Distribution(signs=[1, 1]))
     estimator = LinearEstimator(q=2, d=1, m=1)
     law = Distribution(signs={"W": [[1, 1]]})
     assert Problem(estimator, {"W": [[1, 0]]}, distribution=law).distribution.signs
+
+
+def test_signs_by_columns_of_a_large_matrix_are_one_row():
+    """The row is held once, written once and read again; a smaller matrix is written by rows."""
+    from algebra.networks.rnn import RNN
+
+    big = RNN(n=4200, T=1, b=1, d=1, m=1)
+    line = [1, -1] * 2100
+    found = Distribution(signs=line).on(big)
+    assert found.masks["W"].strides[0] == 0
+    assert found.masks["W"].shape == (4200, 4200)
+    plain = found.to_dict()["signs"]
+    assert plain == {"W": line, "D": [line]}
+    again = Distribution(signs=plain).on(big)
+    assert again == found
+    with pytest.raises(InputError, match="has 2 signs for 4200 columns"):
+        Distribution(signs={"W": [1, -1]}).on(big)
 
 
 def test_full_support():

@@ -79,7 +79,7 @@ def test_values_go_with_zeros_and_signs():
     kept = _problem({"W": [[1, 0], [0, 1]]}, support={"W": EYE})
     assert set(kept.values.numbers) == {("W", 0, 0), ("W", 1, 1)}
     refuses("its sign", _problem, {"W": [[1, 2], [1, 1]]}, distribution=Distribution(signs=[1, -1]))
-    refuses("remove one of them", Problem, NET, {"W": {"lora": 1}}, values={"D": [[1, 1]]})
+    refuses("add a jitter", Problem, NET, {"W": {"lora": 1}}, values={"D": [[1, 1]]})
 
 
 def test_restricting_a_student():
