@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError, Unfinished, shown, whole_number
+from algebra.errors import InputError, Unfinished, one_line, shown, whole_number
 from algebra.time_limits import (
     SHARES,
     OutOfTime,
@@ -411,7 +411,7 @@ def verify(
         return unfinished("", str(limit))
     except InputError as error:
         if isinstance(certificate, (str, Path)):
-            raise InputError(f"{certificate}: {error}") from None
+            raise InputError(f"{one_line(certificate)}: {error}") from None
         raise
 
 
