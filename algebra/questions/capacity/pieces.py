@@ -112,7 +112,10 @@ def capacities_on(
             if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
                 # All parameters count: then no scale leaves the labels as they are.
                 bounds[k] = own.learnable
-                if own.rank < own.learnable:
+                asked = m is not None or is_costly(piece.model, own.samples)
+                all_labels = own.rank == piece.model.outputs * own.samples
+                # Where the labels are all independent, and no more are asked, no scale lowers it.
+                if own.rank < own.learnable and not (asked and all_labels):
                     # If the time is over the number of parameters is the bound.
                     with suppress(OutOfTime):
                         bounds[k] = largest_rank(piece.model, subsets[k])

@@ -175,7 +175,8 @@ def _row(
     """
     growth = _grown(model, subset, m, seed)
     met = None
-    if growth.is_cut:
+    if growth.is_cut or growth.full == growth.samples:
+        # All labels are independent: then all parameters have the same ranks.
         met = growth.full
     elif not _is_all(subset, teacher):
         if is_costly(model, growth.samples) or _exceeded(model, subset, teacher, growth, seed):
@@ -225,7 +226,7 @@ def _exceeded(
     derivative by these needs no pass through the layers before them.
     """
     d, full = model.outputs, growth.full
-    if full == growth.samples or (full and growth.ranks[full - 1] < d * full):
+    if full and growth.ranks[full - 1] < d * full:
         return False
     layer = affine_last_layer(model.program)
     if layer is not None and layer.weight in teacher and layer.weight not in subset.names:
