@@ -6,20 +6,28 @@ which its construction solves.  The networks are
 .. math:: y(x) = 1^T σ(g_L ∘ (W_L h_{L-1}) + b_L), \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j),
 
 with the outputs of the last layer summed.  Normalization is that of inference: a scale and a shift.
-Mini-batches, Adam's steps, a rate that falls to a tenth, single precision, NumPy only.
+Mini-batches; steps of Adam, or of stochastic gradients with momentum; single precision, NumPy only.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algebra.errors import InputError
-from numeric.equations.programs.descent import Adam
+from algebra.errors import InputError, known_name
+from numeric.equations.programs.descent import Adam, half_cosine
 
 WEIGHTS, NORMALIZATION = "weights", "normalization"
+ADAM, SGD = "adam", "sgd"
+# Factors of the rate after that share of all steps.
+SCHEDULES: dict[str, Callable[[float], float]] = {
+    "constant": lambda share: 1.0,
+    "cosine": lambda share: float(half_cosine(1.0, share, 1)),
+    "exponential": lambda share: float(0.1**share),
+}
+_MOMENTUM = np.float32(0.9)
 # Number of samples evaluated at a time.
 _BATCH = 4096
 
@@ -141,12 +149,26 @@ def gradients(
     return float(np.mean(error**2)), dW, dg, db
 
 
+class Momentum:
+    """Steps of stochastic gradients with momentum, for one array of variables."""
+
+    def __init__(self, like: np.ndarray) -> None:
+        self._speed = np.zeros_like(like)
+
+    def step(self, slope: np.ndarray, rate: np.floating) -> np.ndarray:
+        """The amount to subtract from the variables, given the gradient and the step size."""
+        self._speed = _MOMENTUM * self._speed + slope
+        return np.asarray(rate * self._speed)
+
+
 def train(
     net: SumNet,
     X: np.ndarray,
     y: np.ndarray,
     what: str,
     *,
+    method: str = ADAM,
+    schedule: str = "exponential",
     epochs: int = 30,
     batch: int = 128,
     rate: float = 1e-3,
@@ -160,9 +182,13 @@ def train(
     X : ndarray, inputs × samples
     y : ndarray, samples
     what : {"weights", "normalization"}
+    method : {"adam", "sgd"}, optional
+        Adam, or stochastic gradients with momentum 0.9.
+    schedule : {"constant", "cosine", "exponential"}, optional
+        The rate is constant, falls to a hundredth by half a cosine, or exponentially to a tenth.
     epochs, batch : int, optional
     rate : float, optional
-        Adam's step size; it falls to a tenth over the epochs.
+        Size of the first steps.
     seed : int, optional
         Seed of the order of the samples.
 
@@ -173,22 +199,26 @@ def train(
     """
     if what not in (WEIGHTS, NORMALIZATION):
         raise InputError(f"`what` ({what!r}) must be {WEIGHTS!r} or {NORMALIZATION!r}")
+    rule = {ADAM: Adam, SGD: Momentum}[known_name(method, "method", (ADAM, SGD))]
+    factor = SCHEDULES[known_name(schedule, "schedule", SCHEDULES)]
     net = net.astype(np.float32)
     X, y = X.astype(np.float32), y.astype(np.float32)
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5D9,)))
     tuned = net.weights if what == WEIGHTS else net.scales
     values = [np.array(v) for v in (*tuned, *net.shifts)]
-    states = [Adam(v) for v in values]
+    states = [rule(v) for v in values]
     layers = len(net.weights)
     arrays = ReusedArrays()
-    for epoch in range(epochs):
+    steps, taken = epochs * -(-X.shape[1] // batch), 0
+    for _ in range(epochs):
         order = rng.permutation(X.shape[1])
-        size = rate * 0.1 ** (epoch / max(epochs - 1, 1))
         for start in range(0, len(order), batch):
+            size = np.float32(rate * factor(taken / steps))
+            taken += 1
             some = order[start : start + batch]
             _, dW, dg, db = gradients(net, X[:, some], y[some], what, arrays)
             for k, slope in enumerate([*(dW if what == WEIGHTS else dg), *db]):
-                values[k] = values[k] - states[k].step(slope, np.float32(size))
+                values[k] = values[k] - states[k].step(slope, size)
             part = tuple(values[:layers])
             shifts = tuple(values[layers:])
             if what == WEIGHTS:
