@@ -106,7 +106,7 @@ def _random(d: int, seed: int, repeat: int) -> np.random.Generator:
     return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(repeat, d, 0xE)))
 
 
-def _task(d: int, seed: int, repeat: int, samples: int) -> tuple[np.ndarray, ...]:
+def make_task(d: int, seed: int, repeat: int, samples: int) -> tuple[np.ndarray, ...]:
     """The target's matrix; samples and labels for training; the same for the test."""
     rng = _random(d, seed, repeat)
     target = rng.standard_normal((d, d)) / np.sqrt(d)
@@ -122,7 +122,7 @@ def _dense(d: int, seed: int, repeat: int, samples: int, epochs: int) -> SumNet:
     rng = _random(d, seed, repeat)
     rng.standard_normal((d, d))
     start = rng.standard_normal((d, d)) / np.sqrt(d)
-    _, X, y, _, _ = _task(d, seed, repeat, samples)
+    _, X, y, _, _ = make_task(d, seed, repeat, samples)
     return _trained(SumNet.of((start,)), X, y, WEIGHTS, repeat, epochs)
 
 
@@ -159,7 +159,7 @@ def run_setting(setting: Setting) -> dict[str, float]:
         Keys `ALGORITHMS` and "variance": the error of the best constant.
     """
     d = setting.d
-    target, X, y, test, wanted = _task(d, setting.seed, setting.repeat, setting.samples)
+    target, X, y, test, wanted = make_task(d, setting.seed, setting.repeat, setting.samples)
     # With probability 1 − e^(-18) no Gaussian sample of dimension d is longer.
     radius = np.sqrt(d) + 6
     learned = _dense(d, setting.seed, setting.repeat, setting.samples, setting.epochs)

@@ -28,8 +28,8 @@ from matchprob.report.drawing.style import tidy
 
 _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24
-# The paper's criterion, by a first- and a second-order method.
-_CRITERIA = {"adam": "x", "levenberg-marquardt": "+"}
+# The paper's criterion, by first- and second-order methods; the paper's is AdaHessian.
+_CRITERIA = {"adahessian": "*", "sgd": "1", "adam": "x", "levenberg-marquardt": "+"}
 
 
 def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:

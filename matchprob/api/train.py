@@ -55,11 +55,12 @@ def train(
     question : Problem, str or Path
         Problem file (TOML).  Or a `Problem`, of a network that is a chain of matrices, a shallow
         ReLU net, or a network with activations.
-    optimizer : {"gd", "adam", "adahessian", "levenberg-marquardt"}, optional
-        gd (gradient descent), adam, adahessian or levenberg-marquardt; all see all samples.
+    optimizer : {"gd", "sgd", "adam", "adahessian", "levenberg-marquardt"}, optional
+        gd (gradient descent), sgd (each step sees half of the samples), adam, adahessian or
+        levenberg-marquardt; the others see all samples.
     steps : int, optional
-        Largest number of steps of a run; by default 10000 (gd), 5000 (adam), 2000 (adahessian) or
-        200.
+        Largest number of steps of a run; by default 10000 (gd, sgd), 5000 (adam), 2000 (adahessian)
+        or 200.
     restarts : int, optional
         Number of further runs, from other random weights than the student's.
     rate : float, optional

@@ -127,36 +127,32 @@ def _newton(task: Assignment) -> InstanceEngine:
     )
 
 
-@engine(
-    EngineInfo(
-        "adam",
-        {"relu"},
-        complete=False,
-        summary="Adam from 100 starts; a match only with a witness",
-        plans=False,
-        constraints=True,
+def _register_optimizer(name: str, title: str) -> None:
+    """Register one of the methods of the first paper's criterion."""
+
+    @engine(
+        EngineInfo(
+            name,
+            {"relu"},
+            complete=False,
+            summary=f"{title} from 100 starts; a match only with a witness",
+            plans=False,
+            constraints=True,
+        )
     )
-)
-def _adam(task: Assignment) -> InstanceEngine:
-    from numeric.engines.optimizers import OptimizerEngine
+    def _start(task: Assignment) -> InstanceEngine:
+        from numeric.engines.optimizers import OptimizerEngine
 
-    return OptimizerEngine("adam")
+        return OptimizerEngine(name)
 
 
-@engine(
-    EngineInfo(
-        "levenberg-marquardt",
-        {"relu"},
-        complete=False,
-        summary="damped Gauss-Newton from 100 starts; a match only with a witness",
-        plans=False,
-        constraints=True,
-    )
-)
-def _levenberg_marquardt(task: Assignment) -> InstanceEngine:
-    from numeric.engines.optimizers import OptimizerEngine
-
-    return OptimizerEngine("levenberg-marquardt")
+for _name, _title in {
+    "sgd": "stochastic gradients",
+    "adam": "Adam",
+    "adahessian": "AdaHessian",
+    "levenberg-marquardt": "damped Gauss-Newton",
+}.items():
+    _register_optimizer(_name, _title)
 
 
 def _start_phcpy(resources: Resources) -> None:

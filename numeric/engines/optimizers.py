@@ -1,10 +1,10 @@
 """The first paper's criterion for ReLU nets: an optimizer, and "a match" where MSE < 1e-2.
 
 Kept as baselines that show the effect of the criterion.  The paper used AdaHessian (Appendix E.1)
-and gives neither starts, steps nor rates; it used Adam for MNIST only.  Neither method here is
-the paper's, and neither was compared with it: `adam`, a first-order method (Kingma and Ba 2015),
-and `levenberg-marquardt`, a second-order one for least squares; both from random starts with the
-student's own law, all starts in a batch.
+and gives neither starts, steps nor rates; it used Adam for MNIST only.  Here every method starts
+from random weights with the student's own law, all starts in a batch: the first-order methods `sgd`
+and `adam`, `adahessian`, and `levenberg-marquardt` for least squares.  Rates are those with the most
+starts of a least error in ``benchmarks/bench_optimizers.py``.
 
 The paper's verdict is kept as `InstanceCount.paper_match`.  A trial counts as matched only if
 the activation pattern of an endpoint has an exact rational witness; otherwise it is undetermined.
@@ -13,7 +13,6 @@ the activation pattern of an endpoint has an exact rational witness; otherwise i
 from __future__ import annotations
 
 import time
-from collections.abc import Callable
 
 import numpy as np
 
@@ -22,7 +21,7 @@ from algebra.linalg.rational import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
-from numeric.equations.programs.descent import adam as descend_by_adam
+from numeric.equations.programs.descent import OPTIMIZERS
 from numeric.equations.programs.losses import MSE, Loss
 from numeric.equations.programs.students import Students
 from numeric.families.relu.decide import witness_at
@@ -31,17 +30,19 @@ from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 
 # Number of endpoints whose patterns are tried exactly.
 _TRIED = 5
-# Steps of Adam, its rate, and steps of Levenberg–Marquardt.
-_ADAM_STEPS = 2000
-_RATE = 0.03
+# Steps of the methods with gradients, and their rates; steps of Levenberg–Marquardt.
+_STEPS = 2000
+_RATES = {"sgd": 0.03, "adam": 0.03, "adahessian": 0.15}
 _DAMPED_STEPS = 100
 # Part of the seed of the starts.
 _STARTS = 0x0971
 
 
-def adam_endpoints(loss: Loss, starts: np.ndarray) -> np.ndarray:
-    """Ends (·, r) of Adam from a batch of starts (·, r), the rate falling by half a cosine."""
-    return descend_by_adam(loss, starts, _ADAM_STEPS, _RATE).ends
+def endpoints(method: str, loss: Loss, starts: np.ndarray) -> np.ndarray:
+    """Ends (·, r) of a method from a batch of starts (·, r)."""
+    if method in _RATES:
+        return OPTIMIZERS[method].descend(loss, starts, _STEPS, _RATES[method]).ends
+    return damped_endpoints(loss, starts)
 
 
 def damped_endpoints(loss: Loss, starts: np.ndarray) -> np.ndarray:
@@ -56,7 +57,7 @@ class OptimizerEngine(SequentialEngine):
 
     Parameters
     ----------
-    method : "adam" or "levenberg-marquardt"
+    method : {"sgd", "adam", "adahessian", "levenberg-marquardt"}
     starts : int, optional
         Random starts for an instance.
 
@@ -84,7 +85,7 @@ class OptimizerEngine(SequentialEngine):
         rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
         scale = instance.problem.network.shapes["W1"][1] ** -0.5
         starts = scale * rng.standard_normal((self.starts, instance.allocation.size))
-        ends = METHODS[self.method](loss, starts)
+        ends = endpoints(self.method, loss, starts)
         errors = (loss.errors(ends) ** 2).mean(axis=(1, 2))
         best = float(errors.min())
         witness = witness_at(instance, ends[np.argsort(errors)[:_TRIED]])
@@ -103,7 +104,4 @@ class OptimizerEngine(SequentialEngine):
         )
 
 
-METHODS: dict[str, Callable[[Loss, np.ndarray], np.ndarray]] = {
-    "adam": adam_endpoints,
-    "levenberg-marquardt": damped_endpoints,
-}
+METHODS = (*_RATES, "levenberg-marquardt")

@@ -1,13 +1,16 @@
-"""Gradient descent, Adam, AdaHessian and Levenberg–Marquardt for a batch of students.
+"""Gradient descent, SGD, Adam, AdaHessian and Levenberg–Marquardt for a batch of students.
 
 A run ends when the root of its mean squared error is 1e-10 of the root mean square of its
 labels, when it is no longer finite, or after the given number of steps (Levenberg–Marquardt also
 when no step reduces the error at the largest damping).  Runs are independent: the result of a run
 does not depend on the batch.
 
-The rate is constant for gradient descent; for Adam and AdaHessian it falls to a hundredth by half a
-cosine over the given steps; Levenberg–Marquardt has none, its damping adapts to success and
+The rate is constant for gradient descent and SGD; for Adam and AdaHessian it falls to a hundredth by
+half a cosine over the given steps; Levenberg–Marquardt has none, its damping adapts to success and
 failure.
+
+SGD has momentum 0.9; each step sees half of the samples, drawn for that step (of sequences, half of
+the labels at all times).  At a match every sample's gradient is 0, so that a constant rate converges.
 
 AdaHessian [1]_ is Adam with an estimate of the Hessian's diagonal in place of the gradient in the
 second moment: z ∘ H z for random signs z.  H z is a central difference of two gradients, which is
@@ -37,6 +40,8 @@ from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
 ENOUGH = 1e-10
 # Number of steps after which finished runs are removed from the batch.
 _SWEEP = 25
+# What SGD keeps of the last step.
+_MOMENTUM = 0.9
 # The distance of the gradients whose difference is a product with the Hessian, and what AdaHessian
 # adds to the root of the mean square.
 _DIFFERENCE = 1e-4
@@ -98,6 +103,32 @@ def gradient_descent(loss: Loss, starts: np.ndarray, steps: int, rate: float) ->
         Factor of the gradient of the mean squared error.
     """
     return _descend(loss, starts, steps, lambda slope, t, rows: rate * slope)
+
+
+def stochastic_descent(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
+    """Stochastic gradients of half of the samples, with momentum and a constant rate.
+
+    Parameters
+    ----------
+    loss : Loss
+    starts : ndarray, shape (runs, r)
+    steps : int
+    rate : float
+        Factor of the gradient of the mean squared error of the samples of a step.
+    """
+    speed, columns = np.zeros(np.shape(starts)), loss.students.Y.shape[-1]
+
+    def seen(t: int) -> np.ndarray:
+        # The same samples for all runs, so that a run does not depend on its batch.
+        order = np.random.default_rng(t).permutation(columns)
+        return order[: (columns + 1) // 2]
+
+    def rule(slope: np.ndarray, t: int, rows: np.ndarray) -> np.ndarray:
+        nonlocal speed
+        speed = _MOMENTUM * speed[rows] + rate * slope
+        return speed
+
+    return _descend(loss, starts, steps, rule, seen)
 
 
 def adam(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Descent:
@@ -178,7 +209,14 @@ def _enough(labels: np.ndarray) -> np.ndarray:
     return np.asarray(ENOUGH**2 * (labels * labels).mean(axis=(1, 2)))
 
 
-def _descend(loss: Loss, starts: np.ndarray, steps: int, rule: _Rule) -> Descent:
+def _descend(
+    loss: Loss,
+    starts: np.ndarray,
+    steps: int,
+    rule: _Rule,
+    seen: Callable[[int], np.ndarray | None] = lambda t: None,
+) -> Descent:
+    """Runs whose steps are those of a rule; `seen` has the columns of labels that a step sees."""
     ends = np.array(starts, float)
     count = len(ends)
     mse, taken = np.full(count, np.nan), np.full(count, steps)
@@ -189,7 +227,7 @@ def _descend(loss: Loss, starts: np.ndarray, steps: int, rule: _Rule) -> Descent
         for t in range(steps + 1):
             if t % _SWEEP == 0:
                 check_time()
-            error, slope = loss.slope(w)
+            error, slope = loss.slope(w, seen(t))
             over = (error <= enough[rows]) | ~np.isfinite(error) | (t == steps)
             if over.any():
                 mse[rows[over]], ends[rows[over]] = error[over], w[over]
@@ -208,6 +246,7 @@ OPTIMIZERS = {
     one.name: one
     for one in (
         Optimizer("gd", "gradient descent", 10_000, 0.1, gradient_descent),
+        Optimizer("sgd", "stochastic gradients with momentum", 10_000, 0.03, stochastic_descent),
         Optimizer("adam", "Adam, its rate falling by a half cosine", 5_000, 0.03, adam),
         Optimizer(
             "adahessian", "AdaHessian, its rate falling by a half cosine", 2_000, 0.15, adahessian

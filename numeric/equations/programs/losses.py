@@ -44,12 +44,18 @@ class Loss:
         """Errors (runs, d, columns) of the labels at learnable weights (runs, r)."""
         return self._errors(self._sweep(w))
 
-    def slope(self, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Mean squared errors (runs,) and their slopes (runs, r)."""
+    def slope(
+        self, w: np.ndarray, seen: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Mean squared errors (runs,), and the slopes (runs, r) of those of the columns `seen`."""
         sweep = self._sweep(w)
         errors = self._errors(sweep)
         size = errors[0].size
-        combination = ((2.0 / size) * errors).reshape(sweep.labels.shape)
+        factor = np.full(errors.shape[-1], 2.0 / size)
+        if seen is not None:
+            factor[:] = 0.0
+            factor[seen] = 2.0 * errors.shape[-1] / (size * len(seen))
+        combination = (factor * errors).reshape(sweep.labels.shape)
         found = sweep.slopes(combination, self.students.places)
         return (errors * errors).sum(axis=(1, 2)) / size, self.students.gather(found, ())
 

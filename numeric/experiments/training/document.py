@@ -20,6 +20,7 @@ _SORTED_BY = {
 _OTHER = {
     "adam": "levenberg-marquardt",
     "gd": "levenberg-marquardt",
+    "sgd": "levenberg-marquardt",
     "adahessian": "levenberg-marquardt",
     "levenberg-marquardt": "adam",
 }

@@ -4,7 +4,10 @@ import numpy as np
 import pytest
 from matchprob.figures.papers.normalization_training import (
     NORMALIZATION,
+    SCHEDULES,
+    SGD,
     WEIGHTS,
+    Momentum,
     SumNet,
     gradients,
     train,
@@ -67,3 +70,28 @@ def test_wrong_choice_is_told():
     """Only weights or normalization can be trained."""
     net, X, y = example()
     refuses("what", train, net, X, y, "everything")
+
+
+@pytest.mark.parametrize("schedule", SCHEDULES)
+def test_stochastic_gradients(schedule):
+    """SGD lowers the error with every schedule; its steps are sums of slopes with factors 0.9^k."""
+    net, X, _ = example()
+    y = SumNet.of((RNG.standard_normal((4, 3)),))(X)
+    done = train(
+        net, X, y, NORMALIZATION, method=SGD, schedule=schedule, epochs=60, batch=8, rate=0.003
+    )
+    assert done.mse(X, y) < 0.5 * net.mse(X, y)
+    slopes = RNG.standard_normal((5, 3)).astype(np.float32)
+    state = Momentum(slopes[0])
+    for t, slope in enumerate(slopes):
+        step = state.step(slope, np.float32(0.1))
+        past = sum(0.9 ** (t - k) * slopes[k] for k in range(t + 1))
+        assert np.allclose(step, 0.1 * past, rtol=1e-5)
+        assert step.dtype == np.float32
+
+
+def test_schedules():
+    """The rate starts at its value and ends there, at a hundredth, or at a tenth."""
+    ends = {name: factor(1.0) for name, factor in SCHEDULES.items()}
+    assert all(np.isclose(factor(0.0), 1) for factor in SCHEDULES.values())
+    assert ends == pytest.approx({"constant": 1, "cosine": 0.01, "exponential": 0.1})

@@ -32,7 +32,7 @@ def test_figure_4(small, tmp_path, answer):
     """Both panels are drawn; the construction from the target is exact from w = d² on."""
     points = answer("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path)["points"]
     exact = {(p["panel"], p["x"]): float(p["median"]) for p in points if p["algorithm"] == "target"}
-    assert len(points) == 5 * (2 + 3)
+    assert len(points) == 6 * (2 + 3)
     assert all(v < 1e-20 for (panel, x), v in exact.items() if (panel, x) != ("width w", 3))
     assert exact["width w", 3] > 1e-3
     assert (tmp_path / "norm-fig4.png").read_bytes().startswith(b"\x89PNG")
@@ -91,6 +91,6 @@ def test_few_points(small, tmp_path, capsys):
     assert {p["x"] for p in points if p["panel"] == "width w"} == {3, 12}
     assert len(small) == 4
     assert call(*words) == 0
-    assert len(json.loads(capsys.readouterr().out)["points"]) == 5 * (2 + 3)
+    assert len(json.loads(capsys.readouterr().out)["points"]) == 6 * (2 + 3)
     assert len(small) == 4
     assert call(*words, "--points", 0) == 2

