@@ -30,7 +30,14 @@ _LABELS = {
     "dense": "constructed from a dense net",
     "trained": "the trained dense net",
 }
-_COLOURS = {"adam": BLUE, "sgd": SKY, "target": VERMILION, "both": ORANGE, "dense": ROSE, "trained": INK}
+_COLOURS = {
+    "adam": BLUE,
+    "sgd": SKY,
+    "target": VERMILION,
+    "both": ORANGE,
+    "dense": ROSE,
+    "trained": INK,
+}
 _MARKS = {"adam": "o", "sgd": "v", "target": "s", "both": "^", "dense": "D", "trained": ""}
 # Below this an error is rounding: drawn there, on a logarithmic axis.
 _FLOOR = 1e-28

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import math
 import time
-from contextlib import ExitStack
+from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -38,6 +38,10 @@ if TYPE_CHECKING:
     from numeric.statistics.estimate import Estimate
     from numeric.studies.study import Study
     from numeric.tracking.monodromy_group import MonodromyGroup
+
+
+# Seconds for the question whether matches are the teacher's function; or as many as the trials took.
+_FUNCTION_SECONDS = 10.0
 
 
 @verb(
@@ -322,7 +326,7 @@ def estimate(
     positive_seconds(timeout, "timeout")
     if epsilon is not None:
         _check_epsilon(epsilon, half_width)
-    end = moment_after(timeout)
+    began, end = time.monotonic(), moment_after(timeout)
     counting_ends = moment_after(timeout if epsilon is None else COUNTING_SHARE * timeout)
     problem = as_problem(question, timeout)
     with (
@@ -347,6 +351,9 @@ def estimate(
         found = study.run(
             trials, half_width=half_width, timeout=limit_until(counting_ends), advance=on_count
         )
+        spent = time.monotonic() - began
+        seconds = min(limit_until(counting_ends), max(_FUNCTION_SECONDS, spent))
+        found = _with_functions(found, trial_timeout, store, workers, seconds)
         if epsilon is None:
             return found
         with watched(None, "searching", len(found.counts)) as searched:
@@ -362,6 +369,39 @@ def _check_epsilon(epsilon: float, half_width: float | None) -> None:
             "`epsilon` and `half_width` exclude each other: the interval for approximate matches "
             "needs a number of trials that does not depend on the outcomes"
         )
+
+
+def _with_functions(
+    found: Estimate, trial_timeout: float, store: Any, workers: int, seconds: float
+) -> Estimate:
+    """An estimate, with the counts that tell which matches are the teacher's function."""
+    from algebra.ranks.generalization import on_a_basis
+    from numeric.studies.study import Study
+
+    if found.generalizes is not None or not found.matched:
+        return found
+    problem = on_a_basis(found.problem)
+    if problem is None:
+        return found
+    # Some engines refuse some problems: then nothing more is said.
+    with suppress(InputError, OutOfTime), within(seconds):
+        work: dict[str, Any] = {
+            "seed": found.seed, "timeout": min(trial_timeout, seconds), "root_timeout": seconds
+        }  # fmt: skip
+        with Study(problem, **work) as study:
+            # A single solution is real: it needs no count.
+            is_single = study.plan().root_count == 1 and not problem.constraints
+        if is_single:
+            return replace(found, functions=tuple(_one_solution(c.index) for c in found.counts))
+        with Study(problem, **work, store=store, workers=workers, complete=True) as study:
+            return replace(found, functions=study.run(found.trials, timeout=seconds).counts)
+    return found
+
+
+def _one_solution(index: int) -> InstanceCount:
+    from numeric.counts import COMPLETE, InstanceCount
+
+    return InstanceCount(index, 1, 1, COMPLETE)
 
 
 def _with_approximate(

@@ -163,17 +163,19 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
     rate = Rate(total)
 
     def text() -> str:
-        done = sum(tally.values())
+        # A copy: counts arrive in another thread.
+        now = tally.copy()
+        done = sum(now.values())
         if not done:
             return ""
-        if confidence is not None and done > tally["undetermined"]:
+        if confidence is not None and done > now["undetermined"]:
             # The share of the decided trials may be biased upwards.
-            least = "at least " if tally["undetermined"] else ""
-            interval = proportion_interval(*tally.values(), confidence=confidence)
-            return f"MP {least}{tally['matched'] / done:.3f} {interval}"
-        shown = f"{tally['matched']} matched, {tally['unmatched']} not"
-        if tally["undetermined"]:
-            shown += f", {tally['undetermined']} undetermined"
+            least = "at least " if now["undetermined"] else ""
+            interval = proportion_interval(*now.values(), confidence=confidence)
+            return f"MP {least}{now['matched'] / done:.3f} {interval}"
+        shown = f"{now['matched']} matched, {now['unmatched']} not"
+        if now["undetermined"]:
+            shown += f", {now['undetermined']} undetermined"
         return shown
 
     def advance(count: InstanceCount) -> None:

@@ -169,14 +169,21 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
 
 def _functions(found: Estimate) -> list[str]:
     """Whether matches are the teacher's function, if there are any and it is known."""
-    if not found.matched or found.generalizes is None:
+    if not found.matched or (found.generalizes is None and not found.functions):
         return []
     if found.generalizes:
         return ["Every match is the teacher's function: the samples determine it."]
-    return [
-        "No match is the teacher's function (with probability 1): it would also match on more "
-        "samples, for which these weights are too few."
+    if found.generalizes is False:
+        return [
+            "No match is the teacher's function (with probability 1): it would also match on more "
+            "samples, for which these weights are too few."
+        ]
+    said = [
+        f"in {share['matched']} trials {word} match is"
+        + (f" ({share['undetermined']} undetermined)" if share["undetermined"] else "")
+        for word, share in found.teachers_function().items()
     ]
+    return [f"The teacher's function, on all samples: {', '.join(said)}."]
 
 
 def _fails(problem: Problem) -> str:

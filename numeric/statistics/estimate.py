@@ -7,15 +7,16 @@ sides and are never dropped.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from algebra.ranks.generalization import matches_generalize
+from algebra.ranks.generalization import matches_generalize, some_match_differs
 from algebra.results import Result, named
 from algebra.time_limits import OutOfTime
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
@@ -44,6 +45,9 @@ class Estimate(Result):
         Why the work ended early, other than by an interrupt.
     approximate : ApproximateShare or None
         The share of instances with a loss below a bound, if one was given.
+    functions : tuple of InstanceCount
+        The same trials with as many samples as inputs, where ranks do not decide whether matches
+        are the teacher's function (`algebra.ranks.generalization`); some may be missing.
     """
 
     problem: Problem
@@ -55,6 +59,7 @@ class Estimate(Result):
     running: ConfidenceInterval | None = None
     trouble: str = ""
     approximate: ApproximateShare | None = None
+    functions: tuple[InstanceCount, ...] = field(default=(), repr=False)
 
     @property
     def trials(self) -> int:
@@ -193,22 +198,33 @@ class Estimate(Result):
     def teachers_function(self) -> dict[str, dict[str, Any]]:
         """Trials in which some match, and in which every match, is the teacher's function.
 
-        A trial without a match is in neither.  Where single matches would have to be compared
-        (`matchprob profile --by error`), trials with a match are undetermined.
+        A trial without a match is in neither.  By ranks, or else by the counts of `functions`:
+        trials that neither decides are undetermined.
         """
-        matched, unmatched = self.matched, self.unmatched
-        undetermined = self.undetermined
         if self.generalizes is None:
-            matched, undetermined = 0, matched + undetermined
-        elif not self.generalizes:
-            matched, unmatched, undetermined = 0, self.trials, 0
+            with_basis = {count.index: count for count in self.functions}
+            pairs = [(count, with_basis.get(count.index)) for count in self.counts]
+            some = [_some_is(count, other) for count, other in pairs]
+            every = [_every_is(count, other, self._some_differ) for count, other in pairs]
+        elif self.generalizes:
+            some = every = [count.outcome for count in self.counts]
+        else:
+            some = every = ["unmatched"] * self.trials
+        return {"some": self._shares(some), "every": self._shares(every)}
+
+    @cached_property
+    def _some_differ(self) -> bool:
+        with suppress(InputError, OutOfTime):
+            return some_match_differs(self.problem)
+        return False
+
+    def _shares(self, outcomes: Sequence[str]) -> dict[str, Any]:
+        names = ("matched", "unmatched", "undetermined")
+        tally = {name: sum(one == name for one in outcomes) for name in names}
         ends = proportion_interval(
-            matched, unmatched, undetermined, confidence=self.confidence, method="clopper-pearson"
+            *tally.values(), confidence=self.confidence, method="clopper-pearson"
         )
-        tally = {"matched": matched, "unmatched": unmatched, "undetermined": undetermined}
-        found = {**tally, "low": ends.low, "high": ends.high}
-        # What is known of some match is known of all.
-        return {"some": found, "every": dict(found)}
+        return {**tally, "low": ends.low, "high": ends.high}
 
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob estimate``."""
@@ -252,3 +268,26 @@ def settled_outcome(count: InstanceCount) -> bool | None:
     if count.reason is Reason.SETTLED_MAXIMAL:
         return True
     return False if count.reason is Reason.SETTLED_MINIMAL else None
+
+
+def _some_is(count: InstanceCount, function: InstanceCount | None) -> str:
+    """Whether some match of a trial is the teacher's function, given its count with a basis."""
+    if count.outcome == "unmatched":
+        return "unmatched"
+    return "undetermined" if function is None else function.outcome
+
+
+def _every_is(count: InstanceCount, function: InstanceCount | None, some_differs: bool) -> str:
+    """Whether a trial has matches, all of them the teacher's function.
+
+    The function's matches are among the trial's, so that equal numbers mean equal sets.
+    """
+    some = _some_is(count, function)
+    if some == "unmatched" or some_differs:
+        return "unmatched"
+    if function is None or function.status != COMPLETE:
+        return "undetermined"
+    assert function.real is not None
+    if (count.real or 0) > function.real:
+        return "unmatched"
+    return some if count.status == COMPLETE else "undetermined"

@@ -44,9 +44,7 @@ class Loss:
         """Errors (runs, d, columns) of the labels at learnable weights (runs, r)."""
         return self._errors(self._sweep(w))
 
-    def slope(
-        self, w: np.ndarray, seen: np.ndarray | None = None
-    ) -> tuple[np.ndarray, np.ndarray]:
+    def slope(self, w: np.ndarray, seen: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Mean squared errors (runs,), and the slopes (runs, r) of those of the columns `seen`."""
         sweep = self._sweep(w)
         errors = self._errors(sweep)
