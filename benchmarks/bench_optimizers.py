@@ -1,7 +1,7 @@
 """Rates of the optimizers: the errors and the share of matches that training reaches with each.
 
     python benchmarks/bench_optimizers.py [TRIALS]        # students of four small networks
-    python benchmarks/bench_optimizers.py --normalization # second paper, Figure 4: scales and shifts
+    python benchmarks/bench_optimizers.py --normalization # second paper, Figure 4
 
 The first table has the share of runs from the students' own weights whose relative error is below
 1e-6 after the default number of steps, for recurrent networks, a tanh network and that of the first
@@ -54,8 +54,9 @@ def students(trials: int) -> None:
 
 def normalization() -> None:
     """Test errors of scales and shifts trained by SGD, for each rate and schedule."""
-    from matchprob.figures.papers import normalization_experiment as experiment
     from matchprob.figures.papers.normalization_training import NORMALIZATION, SCHEDULES, SGD, train
+
+    from matchprob.figures.papers import normalization_experiment as experiment
 
     for d, width, density in ((5, 25, 1), (25, 100, 1), (25, 625, 1), (25, 625, 0.05)):
         one = experiment.Setting(d, width, density)

@@ -16,9 +16,9 @@ continuous.
 a basis.  (b) A student with the teacher's function matches on m' − m further samples, too; with m'
 samples the match probability is 0 (`algebra.ranks.jacobian`).  (c) Labels are polynomials in the
 weights, and a generic instance of the teacher is a generic point of the image of (fixed weights,
-samples, w) ↦ (fixed weights, samples, labels), if there is a match.  So all its fibres are smooth
-where they are not empty, of dimension r − ρ, real points included; those with the teacher's function
-are a fibre with more samples, of dimension r − ρ' < r − ρ. ∎
+samples, w) ↦ (fixed weights, samples, labels), if there is a match.  So its real matches are a
+manifold of dimension r − ρ, and those that are the teacher's function, the matches with more
+samples, a closed one of dimension r − ρ' < r − ρ. ∎
 
 Where none applies, a match that is the teacher's function is a match of the same instance with as
 many samples as inputs, whichever these are: whether there is one, and how many, is counted there

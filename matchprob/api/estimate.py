@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from numeric.tracking.monodromy_group import MonodromyGroup
 
 
-# Seconds for the question whether matches are the teacher's function; or as many as the trials took.
+# Seconds to tell which matches are the teacher's function; or as many as the trials took.
 _FUNCTION_SECONDS = 10.0
 
 

@@ -5,12 +5,13 @@ labels, when it is no longer finite, or after the given number of steps (Levenbe
 when no step reduces the error at the largest damping).  Runs are independent: the result of a run
 does not depend on the batch.
 
-The rate is constant for gradient descent and SGD; for Adam and AdaHessian it falls to a hundredth by
-half a cosine over the given steps; Levenberg–Marquardt has none, its damping adapts to success and
-failure.
+The rate is constant for gradient descent and SGD; for Adam and AdaHessian it falls to a hundredth
+by half a cosine over the given steps; Levenberg–Marquardt has none, its damping adapts to success
+and failure.
 
 SGD has momentum 0.9; each step sees half of the samples, drawn for that step (of sequences, half of
-the labels at all times).  At a match every sample's gradient is 0, so that a constant rate converges.
+the labels at all times).  At a match every sample's gradient is 0, so that a constant rate
+converges.
 
 AdaHessian [1]_ is Adam with an estimate of the Hessian's diagonal in place of the gradient in the
 second moment: z ∘ H z for random signs z.  H z is a central difference of two gradients, which is
@@ -270,7 +271,7 @@ def find_optimizer(name: str) -> Optimizer:
 _DECAY = (0.9, 0.999)
 
 
-def half_cosine(rate: float, t: int, steps: int) -> np.floating:
+def half_cosine(rate: float, t: float, steps: int) -> np.floating:
     """Step size of step t of `steps`: half a cosine from `rate` down to a hundredth of it.
 
     Examples

@@ -69,7 +69,7 @@ def roots_of(problem, index):
     """
     one = mp.draw_instance(problem, 0, index)
     X, Y = one.X, one.labels[0]
-    return np.roots((Y[1] * X[:, 0] - Y[0] * X[:, 1])), one
+    return np.roots(Y[1] * X[:, 0] - Y[0] * X[:, 1]), one
 
 
 @pytest.mark.parametrize("T", [3, 4, 5])
