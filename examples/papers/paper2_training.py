@@ -176,8 +176,8 @@ def _remarks(left: Rows, right: Rows) -> str:
 _NOTES = """
 * A million Gaussian samples for training, as in the paper, which each run sees once, in batches of
   128; 20,000 for the test (a standard error of 1 to 2 % of an error). SGD has momentum 0.9 and a
-  rate of 0.03, and as in the paper the best of three schedules (constant, half a cosine, exponential), here
-  by its error on training samples; Adam has rate 0.01, which falls to a tenth
+  rate of 0.03, and as in the paper the best of three schedules (constant, half a cosine,
+  exponential), here by its error on training samples; Adam has rate 0.01, which falls to a tenth
   (`benchmarks/bench_optimizers.py` has the errors of other rates). Bars show all runs, lines
   medians; the paper drops the best and the worst.
 * Weights have variance 1/(nonzero inputs of a unit) and normalization is that of inference, a scale

@@ -3,8 +3,8 @@
 Kept as baselines that show the effect of the criterion.  The paper used AdaHessian (Appendix E.1)
 and gives neither starts, steps nor rates; it used Adam for MNIST only.  Here every method starts
 from random weights with the student's own law, all starts in a batch: the first-order methods
-`sgd` and `adam`, `adahessian`, and `levenberg-marquardt` for least squares.  Rates are those with the most
-starts of a least error in ``benchmarks/bench_optimizers.py``.
+`sgd` and `adam`, `adahessian`, and `levenberg-marquardt` for least squares.  Rates were compared
+by ``benchmarks/bench_optimizers.py``.
 
 The paper's verdict is kept as `InstanceCount.paper_match`.  A trial counts as matched only if
 the activation pattern of an endpoint has an exact rational witness; otherwise it is undetermined.
