@@ -277,9 +277,11 @@ class RNN(ActivatedNetwork):
 
         h_t = φ(W (h_{t-1} + B x_t) + c) stays at φ(0) there: what W multiplies is their input.
         `matchprob.from_torch` makes one for each input of an ``nn.RNN``.  To currents inputs are
-        added without weights of W: none is a relay.
+        added without weights of W: none is a relay.  With leaks that are weights and φ(0) ≠ 0 the
+        state shows the leak.
         """
-        if "W" not in support or self.has_currents:
+        shows_leak = self.leak == LEARNABLE and not self.activation.vanishes_at_zero
+        if "W" not in support or self.has_currents or shows_leak:
             return []
         is_reached = lines_with_entries(held(support, "W"))
         if self.biases:

@@ -110,8 +110,9 @@ def direction_of(
 
 
 def span_at(
-    question: RecordingQuestion, point: Point, bound: int, used: list[int] | None = None
-) -> Span:
+    question: RecordingQuestion, point: Point, bound: int, used: list[int] | None = None,
+    start: Span | None = None,
+) -> Span:  # fmt: skip
     """The span of the rows of all allowed elements.
 
     Few elements suffice: a random direction along which their numbers are constant is one along
@@ -125,9 +126,11 @@ def span_at(
         An upper bound of its dimension.
     used : list of int, optional
         Numbers of elements whose rows span it are added.
+    start : Span, optional
+        A space to which their rows are added.
     """
     blocks, p, size = _Blocks(question, point, None), point.p, question.allocation.size
-    span = Span.empty(size)
+    span = start or Span.empty(size)
     if sum(blocks.sizes) * size <= _AT_A_GLANCE:
         if used is not None:
             used.extend(question.allowed)

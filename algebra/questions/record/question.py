@@ -72,6 +72,7 @@ from algebra.questions.record.target import (
     NEW,
     RecordingTarget,
     check_target,
+    determined_dimension,
     determined_part,
     with_target,
 )
@@ -395,7 +396,7 @@ class RecordingQuestion:
         if self._is_in_target:
             return self.rank.rank
         point = self.point(p, number)
-        return len(determined_part(self, point, span_at(self, point, self.rank.rank)))
+        return determined_dimension(self, point, span_at(self, point, self.rank.rank))
 
     def containing(self, p: int, number: int, check: Check | None = None) -> ContainingProblem:
         """The problem of the target at a point; groups are numbered as `allowed`."""

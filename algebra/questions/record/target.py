@@ -23,6 +23,7 @@ the recorded ones for one generic x, they do for all.
 
 from __future__ import annotations
 
+import random
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -32,7 +33,13 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algebra.errors import InputError, Unfinished, given_list, shown
-from algebra.linalg.modular import Residues, matmul, modular_kernel, modular_rank
+from algebra.linalg.modular import (
+    Residues,
+    matmul,
+    modular_kernel,
+    modular_rank,
+    random_residues,
+)
 from algebra.matroids.groups import Span
 from algebra.networks.base import STATES, TRACES, Network, Point
 from algebra.problems.names import Names
@@ -58,8 +65,8 @@ Owners = list[tuple[str, list[np.ndarray]]]
 _TIMES = re.compile(r"times=(\d+)(?::(\d+))?$")
 # Entries of rows of the target that are computed at once.
 _AT_ONCE = 1 << 23
-# Kernels of this dimension are passed through dual numbers, if the target has more numbers.
-_FEW_MOVES = 64
+# So many directions are passed through dual numbers, if the rows of the target are more.
+_FEW_MOVES = 512
 
 
 @dataclass(frozen=True)
@@ -288,13 +295,29 @@ def determined_part(question: RecordingQuestion, point: Point, whole: Span) -> R
     """
     p, size = point.p, question.allocation.size
     about = question.about_target
-    rows = span_at(about, point, min(size, about.count)).rows
-    if not len(rows):
-        return rows
-    if whole.rank == size:
+    aim = span_at(about, point, min(size, about.count))
+    if aim.rank == size:
+        return whole.rows
+    rows = aim.rows
+    if not len(rows) or whole.rank == size:
         return rows
     kept = modular_kernel(np.ascontiguousarray(whole.left(rows, p).T), p)
     return matmul(kept, rows, p)
+
+
+def determined_dimension(question: RecordingQuestion, point: Point, whole: Span) -> int:
+    """dim V: the dimensions of both spaces without that of their sum.
+
+    Parameters
+    ----------
+    question, point, whole
+        As for `determined_part`.
+    """
+    about, size = question.about_target, question.allocation.size
+    aim = span_at(about, point, min(size, about.count))
+    if size in (aim.rank, whole.rank):
+        return min(aim.rank, whole.rank)
+    return aim.rank + whole.rank - aim.extended(whole.rows, point.p).rank
 
 
 def target_states(
@@ -312,8 +335,10 @@ def target_states(
     """
     about, size = question.about_target, question.allocation.size
     part = question.restricted(chosen)
-    bound, most = min(size, part.count), min(size, about.count)
+    bound = min(size, part.count)
     once = deficit_error(question.parametrized.network, max(1, size), bits=question.bits)
+    # Random directions miss a rank with a probability of at most their number by the prime.
+    once += Fraction(_FEW_MOVES, 1 << (question.bits - 1))
     once *= len(about.elements) + 2
     best, free, error = -1, np.zeros(len(about.elements) + 1, np.int64), Fraction(1)
     if question.rank.rank == size and question.spanning <= chosen:
@@ -330,8 +355,7 @@ def target_states(
             break
         if span.rank < best:
             continue
-        left = span.left(span_at(about, point, most).rows, p)
-        together = modular_rank(left, p) if left.any() else 0
+        together = span_at(about, point, size, start=span).rank - span.rank
         found = np.append(_free_at(question, point, span), together)
         if span.rank > best or (found > free).any():
             # The points so far were unlucky.
@@ -355,15 +379,27 @@ def target_states(
 
 
 def _free_at(question: RecordingQuestion, point: Point, span: Span) -> np.ndarray:
-    """Free directions of each element of the target at a point."""
+    """Free directions of each element of the target at a point.
+
+    The rank of an element's derivatives along the kernel of what is recorded is that along as many
+    random vectors of the kernel as the element has numbers.
+    """
     about, p, size = question.about_target, point.p, question.allocation.size
     free = np.zeros(len(about.elements), np.int64)
     moves = size - span.rank
     if not moves:
         return free
-    if moves <= _FEW_MOVES and about.count * size > _AT_ONCE:
-        columns = [direction_of(about, point, step) for step in span.kernel(p)]
-        along, owner = np.stack([column for column, _ in columns], axis=1), columns[0][1]
+    count = min(moves, max(about.sizes))
+    if count <= _FEW_MOVES and about.count * size > _AT_ONCE:
+        steps = span.kernel(p)
+        if count < moves:
+            rng = random.Random(f"free/{p}/{point.seed}")
+            steps = matmul(random_residues((count, moves), p, rng), steps, p)
+        owner = direction_of(about, point, steps[0])[1]
+        along = np.empty((len(owner), count), np.int64)
+        for k, step in enumerate(steps):
+            check_time()
+            along[:, k] = direction_of(about, point, step)[0]
         order = np.argsort(owner, kind="stable")
         ends = np.searchsorted(owner[order], np.arange(len(free) + 1))
         for k in range(len(free)):

@@ -60,3 +60,13 @@ def test_relays_are_not_counted():
     assert "of 4 at cost" in mp.record(problem, "units", must=["unit 3"]).document().title
     own = mp.record(problem, "units", forbidden=["unit 0"])
     assert "of 2 at cost" in own.document().title
+
+
+def test_a_relay_that_shows_a_leak_is_a_candidate():
+    """With leaks that are weights and φ(0) ≠ 0 its state is φ(0) times a function of the leak."""
+    mask = {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]}
+    for activation, names in (("sigmoid", ("unit 1",)), ("tanh", ())):
+        net = RNN(n=3, T=2, b=1, d=1, m=2, activation=activation, leak="learnable")
+        found = mp.record(mp.Problem(net, {"leak": [[0], [1], [0]]}, mask), "units")
+        assert found.rank.rank == len(names)
+        assert found.names == names
