@@ -4,11 +4,14 @@ import random
 from itertools import combinations
 
 import numpy as np
+import pytest
 
 from algebra.linalg.modular import matmul, modular_rank, random_residues
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
+from algebra.questions.record import blocks as blocks_module
+from algebra.questions.record import target as target_module
 from algebra.questions.record.blocks import direction_of
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import record
@@ -176,3 +179,24 @@ def test_wrong_targets_are_refused():
         FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh"), {"W1": [[1, 1], [0, 1]]}
     )
     refuses("no steps", record, flat, "units", target="times=0")
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_directions_of_large_targets_are_those_of_their_rows(seed, monkeypatch):
+    """Random vectors of the kernel, and spans from a few rows, show the same free directions."""
+    rng = np.random.default_rng(seed)
+    mask = (rng.random((5, 5)) < 0.6).astype(int)
+    net = RNN(n=5, T=3, b=1, d=1, m=2, activation="tanh")
+    problem = Problem(net, {"W": mask.tolist(), "B": "all"}, {"W": mask.tolist()})
+    aims = ["units", "times=0:2"] if seed % 2 else [["unit 0", "unit 3"], "samples=new"]
+
+    def found():
+        results = [record(problem, "outputs", target=aim, seed=seed).to_dict() for aim in aims]
+        results += [identify(problem, target=aim, seed=seed).to_dict() for aim in aims]
+        return [(found["target"], found["target_free"]) for found in results]
+
+    rows = found()
+    monkeypatch.setattr(target_module, "_AT_ONCE", 1)
+    monkeypatch.setattr(blocks_module, "_AT_A_GLANCE", 0)
+    assert found() == rows
+    assert any(entry["free"] for states, _ in rows for entry in states)
