@@ -17,6 +17,8 @@ from algebra.time_limits import check_time
 
 # Rows and columns of a part of the matrix that is updated.
 _PART = 1024
+# Rows and columns up to which FLINT inverts a matrix.
+_LEAST = 56
 
 
 class ResidueRing(Protocol):
@@ -37,8 +39,8 @@ class ResidueRing(Protocol):
     def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         """The product of two blocks, of inner dimension `width` at most."""
 
-    def difference(self, a: np.ndarray, a_b: np.ndarray) -> np.ndarray:
-        """A block minus a product of blocks."""
+    def minus_product(self, c: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        """A block minus the product of two blocks: c − a b."""
 
     def of_residues(self, values: np.ndarray) -> np.ndarray:
         """A block, from numbers 0, …, p − 1."""
@@ -60,13 +62,13 @@ def independent_columns(matrix: np.ndarray, ring: ResidueRing) -> list[int]:
             break
         stop = min(start + ring.width, columns)
         block = matrix[active, start:stop].astype(ring.dtype)
-        basis, pivots = _spanning_rows(block, ring)
+        basis, pivots, inverse = _spanning_rows(block, ring)
         found += [start + k for k in pivots]
         others = np.ones(len(active), bool)
         others[basis] = False
         rest = active[others]
         if basis and rest.size and stop < columns:
-            mix = ring.product(block[others][:, pivots], _inverse(block[basis][:, pivots], ring))
+            mix = ring.product(block[others][:, pivots], inverse)
             _subtract(matrix, rest, stop, mix, active[basis], ring)
         active = rest
     return found
@@ -89,15 +91,31 @@ def _subtract(
             check_time()
             own = rows[top : top + _PART]
             step = slice(top, top + _PART)
-            matrix[own, part] = ring.difference(matrix[own, part], ring.product(mix[step], right))
+            matrix[own, part] = ring.minus_product(matrix[own, part], mix[step], right)
 
 
-def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], list[int]]:
+def _spanning_rows(
+    block: np.ndarray, ring: ResidueRing
+) -> tuple[list[int], list[int], np.ndarray]:
     """Independent rows that span all others, and the columns independent of earlier ones.
 
-    As many rows as there are columns are tried first; then those that they do not span.
+    Also the inverse of these rows and columns.  As many rows as there are columns are tried first;
+    then those that they do not span.
     """
-    found, rest, columns = list[int](), block, block.shape[1]
+    columns = block.shape[1]
+    first = np.flatnonzero(block.any(axis=1))[:columns]
+    inverse = _inverse_in_parts(block[first], ring) if len(first) == columns else None
+    if inverse is not None:
+        return first.tolist(), list(range(columns)), inverse
+    found = _independent_rows(block, ring)
+    pivots = list(range(columns))
+    if len(found) < columns:
+        pivots = _pivots(_flint(block[found], ring)) if found else []
+    return found, pivots, _inverse(block[found][:, pivots], ring)
+
+
+def _independent_rows(block: np.ndarray, ring: ResidueRing) -> list[int]:
+    found, rest = list[int](), block
     while rest.shape[1]:
         tried = np.flatnonzero(rest.any(axis=1))[: rest.shape[1]]
         if not tried.size:
@@ -110,10 +128,8 @@ def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], lis
         pivots = _pivots(_flint(rest[own], ring))
         others = np.setdiff1d(np.arange(rest.shape[1]), pivots)
         mix = ring.product(rest[:, pivots], _inverse(rest[own][:, pivots], ring))
-        rest = ring.difference(rest[:, others], ring.product(mix, rest[own][:, others]))
-    if len(found) == columns:
-        return found, list(range(columns))
-    return found, _pivots(_flint(block[found], ring)) if found else []
+        rest = ring.minus_product(rest[:, others], mix, rest[own][:, others])
+    return found
 
 
 def _flint(matrix: np.ndarray, ring: ResidueRing) -> nmod_mat:
@@ -133,7 +149,38 @@ def _pivots(matrix: nmod_mat) -> list[int]:
     return out
 
 
+def _inverse_in_parts(matrix: np.ndarray, ring: ResidueRing) -> np.ndarray | None:
+    """The inverse by those of a leading block A and of S = D − C A⁻¹ B; None if one is singular.
+
+    Nearly all work is in products of matrices.
+    """
+    size = len(matrix)
+    if size <= _LEAST:
+        try:
+            return _inverse(matrix, ring)
+        except ZeroDivisionError:
+            return None
+    upper, lower = slice(0, size // 2), slice(size // 2, size)
+    a = _inverse_in_parts(matrix[upper, upper], ring)
+    if a is None:
+        return None
+    right, left = ring.product(a, matrix[upper, lower]), ring.product(matrix[lower, upper], a)
+    s = _inverse_in_parts(
+        ring.minus_product(matrix[lower, lower], matrix[lower, upper], right), ring
+    )
+    if s is None:
+        return None
+    out = np.zeros_like(matrix)
+    out[upper, lower] = ring.minus_product(out[upper, lower], right, s)
+    out[lower, upper] = ring.minus_product(out[lower, upper], s, left)
+    out[upper, upper] = ring.minus_product(a, out[upper, lower], left)
+    out[lower, lower] = s
+    return out
+
+
 def _inverse(matrix: np.ndarray, ring: ResidueRing) -> np.ndarray:
     """The inverse of a small matrix."""
+    if not matrix.size:
+        return matrix
     entries = [int(value) for value in _flint(matrix, ring).inv().entries()]
     return ring.of_residues(np.array(entries, np.int64).reshape(matrix.shape))

@@ -178,6 +178,8 @@ def _of_halves(high: np.ndarray, low: np.ndarray, p: int) -> Residues:
 
 # Random bytes drawn in one call.
 _BYTES_AT_ONCE = 1 << 27
+# Bytes from which NumPy draws them.
+_MANY_BYTES = 1 << 16
 
 
 def matmul(a: Residues, b: Residues, p: int) -> Residues:
@@ -343,8 +345,8 @@ class _Residues:
     def product(self, a: Residues, b: Residues) -> Residues:
         return matmul(a, b, self.p)
 
-    def difference(self, a: Residues, a_b: Residues) -> Residues:
-        found = a - a_b
+    def minus_product(self, c: Residues, a: Residues, b: Residues) -> Residues:
+        found = c - matmul(a, b, self.p)
         found += (found >> 63) & self.p
         return found
 
@@ -549,8 +551,23 @@ def random_bytes(count: int, rng: random.Random) -> bytes:
     >>> random_bytes(8, random.Random("a")) == random.Random("a").randbytes(8)
     True
     """
-    sizes = [min(_BYTES_AT_ONCE, count - at) for at in range(0, count, _BYTES_AT_ONCE)]
-    return b"".join(rng.randbytes(size) for size in sizes)
+    if count < _MANY_BYTES or type(rng) is not random.Random:
+        sizes = [min(_BYTES_AT_ONCE, count - at) for at in range(0, count, _BYTES_AT_ONCE)]
+        return b"".join(rng.randbytes(size) for size in sizes)
+    # The same generator of NumPy, from the same state, is four times as fast.
+    version, (*key, position), gauss = rng.getstate()
+    twister = np.random.MT19937()
+    twister.state = {
+        "bit_generator": "MT19937",
+        "state": {"key": np.array(key, np.uint32), "pos": position},
+    }
+    words = np.empty(count // 4, "<u4")
+    for start in range(0, words.size, _ENTRIES):
+        part = words[start : start + _ENTRIES]
+        part[...] = twister.random_raw(part.size)
+    after: Any = twister.state["state"]
+    rng.setstate((version, (*after["key"].tolist(), int(after["pos"])), gauss))
+    return words.tobytes()
 
 
 def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
@@ -560,8 +577,12 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
         count *= size
     # 64 fresh bits a residue: none has a probability above (2^64/p + 1)/2^64, which is below 2^-30
     # (1 + 2^-30) for primes above 2^30 and at most 2^-60 for those above 2^60.
-    words = np.frombuffer(random_bytes(8 * count, rng), dtype=np.uint64)
-    return (words % np.uint64(p)).astype(np.int64).reshape(shape)
+    out = np.empty(count, np.uint64)
+    for start in range(0, count, _ENTRIES):
+        part = out[start : start + _ENTRIES]
+        words = np.frombuffer(random_bytes(8 * part.size, rng), np.uint64)
+        np.remainder(words, np.uint64(p), out=part)
+    return out.view(np.int64).reshape(shape)
 
 
 def rational_residues(values: np.ndarray, p: int) -> Residues:

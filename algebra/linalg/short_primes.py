@@ -57,10 +57,16 @@ def reduced(values: np.ndarray, p: int) -> np.ndarray:
 
     Quotients are below 2^31 and estimated to 2^-20 or better.
     """
-    quotients = values * (1.0 / p)
-    np.rint(quotients, out=quotients)
-    quotients *= p
-    values -= quotients
+    if not values.flags.c_contiguous:
+        values[...] = reduced(np.ascontiguousarray(values), p)
+        return values
+    flat, quotients = values.reshape(-1), np.empty(min(values.size, _BLOCK))
+    for start in range(0, values.size, _BLOCK):
+        part = flat[start : start + _BLOCK]
+        own = np.multiply(part, 1.0 / p, out=quotients[: part.size])
+        np.rint(own, out=own)
+        own *= p
+        part -= own
     return values
 
 
@@ -89,8 +95,9 @@ class ShortRing:
     def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return reduced(a @ b, self.p)
 
-    def difference(self, a: np.ndarray, a_b: np.ndarray) -> np.ndarray:
-        return reduced(np.subtract(a, a_b, out=a_b), self.p)
+    def minus_product(self, c: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = a @ b
+        return reduced(np.subtract(c, found, out=found), self.p)
 
     def of_residues(self, values: np.ndarray) -> np.ndarray:
         return signed(values, self.p, np.float64)

@@ -22,6 +22,7 @@ from algebra.linalg.modular import (
     modular_echelon,
     modular_rank,
     random_prime,
+    random_bytes,
     random_residues,
     rational_residues,
     sum_of,
@@ -135,6 +136,16 @@ def test_ranks_of_nothing(shape):
 def test_entries_need_not_be_reduced():
     """Negative and large entries are taken modulo p."""
     assert batched_rank(np.array([[[-7, 14], [7, 21]], [[8, 0], [0, -1]]]), 7).tolist() == [0, 2]
+
+
+@pytest.mark.parametrize("count", [65_532, 65_536, 4 * 625 * 31])
+def test_many_bytes_are_those_of_python(count):
+    """NumPy's generator continues Python's, and Python's continues NumPy's."""
+    a, b = random.Random("x"), random.Random("x")
+    a.gauss(), b.gauss()
+    for _ in range(2):
+        assert random_bytes(count, a) == b.randbytes(count)
+        assert (a.random(), a.gauss()) == (b.random(), b.gauss())
 
 
 def test_random_residues_are_uniform():

@@ -8,7 +8,7 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.elimination import independent_columns
+from algebra.linalg.elimination import _inverse_in_parts, independent_columns
 from algebra.linalg.modular import (
     _Residues,
     matmul,
@@ -68,6 +68,21 @@ def test_blocks_that_are_singular(shape, rank, zeros, bits):
     A[:, 7] = A[:, 3]
     A[:, 480] = (A[:, 3] + A[:, 460]) % p
     assert columns_of(A, p) == modular_echelon(A, p)[1]
+
+
+@pytest.mark.parametrize("bits", [23, 61])
+@pytest.mark.parametrize("singular", [0, 60, 300])
+def test_inverses_by_those_of_parts(singular, bits):
+    """The inverse of a regular matrix; None if its leading block is singular, or all of it."""
+    p = random_prime(random.Random(3), bits)
+    ring = ShortRing(p) if bits == 23 else _Residues(p)
+    A = random_residues((300, 300), p, random.Random(singular))
+    A[:singular, :singular] = 0
+    found = _inverse_in_parts(ring.of_residues(A), ring)
+    if singular:
+        assert found is None
+        return
+    assert (ring.product(ring.of_residues(A), found) % p == np.eye(300, dtype=int)).all()
 
 
 @pytest.mark.parametrize("inner", [1, 30, 448, 449, 2000])
