@@ -94,9 +94,7 @@ def _subtract(
             matrix[own, part] = ring.minus_product(matrix[own, part], mix[step], right)
 
 
-def _spanning_rows(
-    block: np.ndarray, ring: ResidueRing
-) -> tuple[list[int], list[int], np.ndarray]:
+def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], list[int], np.ndarray]:
     """Independent rows that span all others, and the columns independent of earlier ones.
 
     Also the inverse of these rows and columns.  As many rows as there are columns are tried first;
