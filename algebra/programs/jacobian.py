@@ -44,8 +44,9 @@ ProgramCell = tuple[Any, ...]
 # Maps places of a value (one axis in each row) to derivatives by its entries:
 # entries×outputs×batch.
 Columns = Callable[[np.ndarray], Array]
-# Letters of the axes of outputs, of gathered entries, and of places in contractions.
-_OUT, _ENTRY = "&", "#"
+# Letters of the axes of outputs, of gathered entries, and of places in contractions;
+# and of entries of a kernel under one channel.
+_OUT, _ENTRY, _TAP = "&", "#", "%"
 # Number of entries whose columns are computed at a time.
 _BLOCK = 1 << 22
 # Entries computed at most for each one that is asked for, if products of matrices give them.
@@ -429,7 +430,11 @@ class Sweep:
         return self.arithmetic.sum_of_products(parts, _OUT + own)
 
     def _to_images(self, node: Node, position: int, adjoint: Array) -> Array:
-        """What a product with patches adds to the adjoint of their images, block by block."""
+        """What a product with patches adds to the adjoint of their images, block by block.
+
+        If the patches are multiplied by a kernel, it is a product of that kernel with patches of
+        the adjoint: entries of the kernel at the positions where they meet a place.
+        """
         groups, _, result = node.letters.partition("->")
         split = groups.split(",")
         letter, places = split[position][-1], self.program.nodes[node.inputs[position]].places
@@ -437,6 +442,27 @@ class Sweep:
         others = [
             (split[k], self.values[number]) for k, number in enumerate(node.inputs) if k != position
         ]
+        [images] = self.program.nodes[node.inputs[position]].inputs
+        shape_of_images = self.program.nodes[images].shape
+        if len(others) == 1:
+            [(group, kernel)] = others
+            known, inner = {*group, *result}, split[position][-2]
+            of_kernel = inner in group and inner not in result and letter not in group
+            if of_kernel and result[-1] == letter and known >= set(split[position]):
+                taps = len(places.windows)
+                axis = group.index(inner)
+                shape = kernel.shape[:axis] + (-1, taps) + kernel.shape[axis + 1 :]
+                channels = math.prod(adjoint.shape[:-2])
+                turned = Patches(
+                    channels, places.windows.shape[1], places.meeting,
+                    (*adjoint.shape[:-2], taps, places.inner),
+                )  # fmt: skip
+                factors = [
+                    (group.replace(inner, inner + _TAP), kernel.reshape(shape)),
+                    (_OUT + result[:-1] + _TAP + letter, self.arithmetic.patches(turned, adjoint)),
+                ]
+                found = self.arithmetic.sum_of_products(factors, _OUT + split[position])
+                return found.reshape(len(adjoint), *shape_of_images, -1)
         batch = max([adjoint.shape[-1], *(value.shape[-1] for _, value in others)])
         shape = len(adjoint), places.channels, places.inner, batch
         total = np.zeros(shape, adjoint.dtype)
@@ -447,8 +473,7 @@ class Sweep:
             factors += _ones(split[position], (*places.shape[:-1], part.stop - part.start), factors)
             found = self.arithmetic.sum_of_products(factors, _OUT + split[position])
             places.spread(found, part, total, self.arithmetic.reduced)
-        [images] = self.program.nodes[node.inputs[position]].inputs
-        return total.reshape(len(adjoint), *self.program.nodes[images].shape, batch)
+        return total.reshape(len(adjoint), *shape_of_images, batch)
 
     def _spread(self, node: Node, position: int, parts: list[tuple[str, Array]]) -> Array:
         """For a factor whose diagonal is taken: zero off the diagonal."""

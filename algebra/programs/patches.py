@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -49,6 +50,34 @@ class Patches:
         """The places of all entries of the value, in its shape."""
         starts = np.arange(self.channels, dtype=np.int64).reshape(-1, 1, 1) * self.inner
         return np.where(self.windows < 0, -1, starts + self.windows).reshape(self.shape)
+
+    @cached_property
+    def shifts(self) -> list[int] | None:
+        """Place minus position for each entry of the kernel, if it is the same at all positions.
+
+        So it is if windows move by one place at a time.
+        """
+        positions = np.arange(self.windows.shape[1])
+        out = []
+        for own in self.windows:
+            inside = own >= 0
+            found = own[inside] - positions[inside]
+            if found.size and (found != found[0]).any():
+                return None
+            out.append(int(found[0]) if found.size else 0)
+        return out
+
+    @cached_property
+    def meeting(self) -> np.ndarray:
+        """For each entry of the kernel and each place in a channel the position where they meet.
+
+        There is one at most; −1 if there is none.
+        """
+        out = np.full((len(self.windows), self.inner), -1, np.int64)
+        for row, own in zip(out, self.windows, strict=True):
+            positions = np.flatnonzero(own >= 0)
+            row[own[positions]] = positions
+        return out
 
     def blocks(self, count: int) -> Iterator[slice]:
         """Parts of the positions, so small that so many arrays of patches are small."""
@@ -118,7 +147,17 @@ class Patched:
     def block(self, part: slice) -> np.ndarray:
         """The value at some positions."""
         windows = self.places.windows[:, part]
-        out = self.images.take(windows, axis=1, mode="wrap")
+        shifts, images = self.places.shifts, self.images
+        if shifts is None:
+            out = images.take(windows, axis=1, mode="wrap")
+        else:
+            out = np.empty((len(images), *windows.shape, images.shape[-1]), images.dtype)
+            for k, shift in enumerate(shifts):
+                first, last = part.start + shift, part.stop + shift
+                inside = slice(max(first, 0), max(min(last, images.shape[1]), 0))
+                count = max(inside.stop - inside.start, 0)
+                start = inside.start - first
+                out[:, k, start : start + count] = images[:, inside.start : inside.start + count]
         outside = windows < 0
         if outside.any():
             out[:, outside] = self.zero

@@ -74,7 +74,7 @@ from algebra.time_limits import OutOfTime, phase, time_left, unlimited
 # Largest number of multiplications of one rank if the number of samples is not given.
 MOST_WORK = 1_500_000_000_000
 # The same of the passes through the model.
-MOST_PASSES = 400_000_000_000
+MOST_PASSES = 250_000_000_000
 # Bytes of an entry of the Jacobian, with copies.
 _BYTES = 24
 # The same if low-rank updates are among the columns.
