@@ -445,23 +445,8 @@ class Sweep:
         [images] = self.program.nodes[node.inputs[position]].inputs
         shape_of_images = self.program.nodes[images].shape
         if len(others) == 1:
-            [(group, kernel)] = others
-            known, inner = {*group, *result}, split[position][-2]
-            of_kernel = inner in group and inner not in result and letter not in group
-            if of_kernel and result[-1] == letter and known >= set(split[position]):
-                taps = len(places.windows)
-                axis = group.index(inner)
-                shape = kernel.shape[:axis] + (-1, taps) + kernel.shape[axis + 1 :]
-                channels = math.prod(adjoint.shape[:-2])
-                turned = Patches(
-                    channels, places.windows.shape[1], places.meeting,
-                    (*adjoint.shape[:-2], taps, places.inner),
-                )  # fmt: skip
-                factors = [
-                    (group.replace(inner, inner + _TAP), kernel.reshape(shape)),
-                    (_OUT + result[:-1] + _TAP + letter, self.arithmetic.patches(turned, adjoint)),
-                ]
-                found = self.arithmetic.sum_of_products(factors, _OUT + split[position])
+            found = self._at_meetings(result, adjoint, *others[0], split[position], places)
+            if found is not None:
                 return found.reshape(len(adjoint), *shape_of_images, -1)
         batch = max([adjoint.shape[-1], *(value.shape[-1] for _, value in others)])
         shape = len(adjoint), places.channels, places.inner, batch
@@ -474,6 +459,29 @@ class Sweep:
             found = self.arithmetic.sum_of_products(factors, _OUT + split[position])
             places.spread(found, part, total, self.arithmetic.reduced)
         return total.reshape(len(adjoint), *shape_of_images, batch)
+
+    def _at_meetings(
+        self, result: str, adjoint: Array, group: str, kernel: Any, own: str, places: Patches
+    ) -> Array | None:
+        """The adjoint of the images of patches, each multiplied by a kernel; None if it is none.
+
+        Letters of the product are `result`, of the kernel `group`, of the patches `own`.
+        """
+        inner, letter = own[-2], own[-1]
+        of_kernel = inner in group and inner not in result and letter not in group
+        if not of_kernel or result[-1] != letter or not {*group, *result} >= set(own):
+            return None
+        taps, axis = len(places.windows), group.index(inner)
+        cut_in_two = kernel.reshape(*kernel.shape[:axis], -1, taps, *kernel.shape[axis + 1 :])
+        turned = Patches(
+            math.prod(adjoint.shape[:-2]), places.windows.shape[1], places.meeting,
+            (*adjoint.shape[:-2], taps, places.inner),
+        )  # fmt: skip
+        factors = [
+            (group.replace(inner, inner + _TAP), cut_in_two),
+            (_OUT + result[:-1] + _TAP + letter, self.arithmetic.patches(turned, adjoint)),
+        ]
+        return self.arithmetic.sum_of_products(factors, _OUT + own)
 
     def _spread(self, node: Node, position: int, parts: list[tuple[str, Array]]) -> Array:
         """For a factor whose diagonal is taken: zero off the diagonal."""
