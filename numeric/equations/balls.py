@@ -26,7 +26,9 @@ from numeric.equations.lanes.tape import (
     LINE,
     PAIR_ADD,
     PAIR_DOTS,
+    PAIR_FACTOR,
     PAIR_LINE,
+    PAIR_SOLVE,
     SCALE,
     SET_ONE,
     SOLVE,
@@ -43,7 +45,8 @@ class BallTape:
     """A tape, prepared for ball arithmetic.
 
     Rows of dot products with the same right factors are one product of matrices: python-flint
-    computes a product of matrices several times as fast as the same sums of balls.
+    computes a product of matrices several times as fast as the same sums of balls.  Matrices of pairs
+    are not scaled.
 
     Parameters
     ----------
@@ -153,10 +156,10 @@ class BallTape:
                 for k in range(count):
                     if x[a + k] is not ONE:
                         x[c + k] *= x[a + k].real
-            elif op == FACTOR:
+            elif op in (FACTOR, PAIR_FACTOR):
                 matrix = acb_mat(count, count, x[c : c + count * count])
                 solvers[c] = _Solver(matrix, points)
-            elif op == SOLVE:
+            elif op in (SOLVE, PAIR_SOLVE):
                 found = solvers[a].solve(acb_mat(count, 1, x[c : c + count]))
                 x[c : c + count] = (found.mid() if points else found).entries()
             else:

@@ -129,7 +129,7 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
         fit(ws, units, gram, o.size, poles, lanes.size, lanes.rate, work.small)
         choose_steps(lanes, poles, o.order, options)
         set_factors(ws, phi, poles, lanes.h)
-        predict(ws, phi, o.x, o.size, o.order, lanes.h, o.new)
+        predict(ws, phi, o.x, o.size, o.order, lanes.h, o.new, o.low if o.keeps_pairs else 0)
         run_tape(ws, o.newton, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.first)
         run_tape(ws, o.again, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)

@@ -24,7 +24,7 @@ from typing import Any
 import numpy as np
 
 from numeric.equations.lanes.linalg import LANES, OPTIONS
-from numeric.equations.lanes.simd import conjugate_dot, horner, scale_slots
+from numeric.equations.lanes.simd import conjugate_dot, horner, pair_horner, scale_slots
 from numeric.kernels import njit
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more gain little.
@@ -176,13 +176,16 @@ def set_factors(ws, phi, c, h):
 
 
 @njit(**OPTIONS)
-def predict(ws, phi, base, count, order, h, to):
+def predict(ws, phi, base, count, order, h, to, low):
     """Values of the fractions after a step h: `count` unknowns with coefficients from slot `base`.
 
     The last DEGREE coefficients are multiplied by the factors in `phi`, in place, and the
-    polynomial is evaluated by Horner's rule.
+    polynomial is evaluated by Horner's rule; in pairs of doubles if `low` is not 0.
     """
     for i in range(DEGREE):
         scale_slots(ws, base + (order - DEGREE + 1 + i) * count, count, phi + i)
     for i in range(count):
-        horner(ws, to + i, base + i, count, order, h)
+        if low:
+            pair_horner(ws, to + i, base + i, count, order, h, low)
+        else:
+            horner(ws, to + i, base + i, count, order, h)

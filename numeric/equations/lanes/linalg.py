@@ -10,6 +10,8 @@ The functions are numba kernels: plain loops, offsets instead of views.
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 
 from numeric.equations.lanes.simd import (
@@ -20,6 +22,10 @@ from numeric.equations.lanes.simd import (
     is_zero,
     list_dot_subtract,
     list_eliminate,
+    pair_add,
+    pair_list_dot_subtract,
+    pair_list_eliminate,
+    pair_multiply,
     scale_slots,
     set_square,
     take_larger,
@@ -56,6 +62,15 @@ def copy(ws, to, at, count):
 
 
 @njit(**OPTIONS)
+def scale_real(ws, at, factors, count):
+    """``ws[at : at + count] *= ws[factors : factors + count]``; the factors are real parts."""
+    for k in range(count):
+        for lane in range(LANES):
+            ws[at + k, 0, lane] *= ws[factors + k, 0, lane]
+            ws[at + k, 1, lane] *= ws[factors + k, 0, lane]
+
+
+@njit(**OPTIONS)
 def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
     """Dot products with a common factor, from slots b, b + b_step, … into c, c + c_step, …
 
@@ -71,6 +86,46 @@ def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
     while t < dots:
         dot_add(ws, c + t * c_step, a, a_stride, b + t * b_step, b_stride, count)
         t += 1
+
+
+@njit(**OPTIONS)
+def _swap(ws, a, r, pivots, k):
+    """Swap row k with its pivot's row, lane by lane."""
+    for lane in range(LANES):
+        p = pivots[k, lane]
+        if p != k:
+            for j in range(r):
+                s = a + k * r + j
+                t = a + p * r + j
+                for part in range(2):
+                    value = ws[s, part, lane]
+                    ws[s, part, lane] = ws[t, part, lane]
+                    ws[t, part, lane] = value
+
+
+@njit(**OPTIONS)
+def _list_right(ws, a, r, pattern, k):
+    """Write the non-zeros of row k right of the diagonal to the pattern; returns their number."""
+    right = 0
+    for j in range(k + 1, r):
+        if not is_zero(ws, a + k * r + j):
+            pattern[k, 2 + right] = j
+            right += 1
+    pattern[k, 1] = right
+    return right
+
+
+@njit(**OPTIONS)
+def _list_left(ws, a, r, pattern):
+    """Write the non-zeros left of the diagonal, final only at the end: swaps move them."""
+    for i in range(r):
+        right = pattern[i, 1]
+        left = 0
+        for j in range(i):
+            if not is_zero(ws, a + i * r + j):
+                pattern[i, 2 + right + left] = j
+                left += 1
+        pattern[i, 0] = left
 
 
 @njit(**OPTIONS)
@@ -101,60 +156,152 @@ def factor(ws, a, r, pivots, pattern, scratch):
         for i in range(k + 1, r):
             swap |= take_larger(ws, a + i * r + k, scratch, _PIVOT_SQUARE, pivots, k, i)
         if swap:
-            for lane in range(LANES):
-                p = pivots[k, lane]
-                if p != k:
-                    for j in range(r):
-                        s = a + k * r + j
-                        t = a + p * r + j
-                        re = ws[s, 0, lane]
-                        im = ws[s, 1, lane]
-                        ws[s, 0, lane] = ws[t, 0, lane]
-                        ws[s, 1, lane] = ws[t, 1, lane]
-                        ws[t, 0, lane] = re
-                        ws[t, 1, lane] = im
+            _swap(ws, a, r, pivots, k)
         invert_slot(ws, kk)
-        right = 0
-        for j in range(k + 1, r):
-            if not is_zero(ws, a + k * r + j):
-                pattern[k, 2 + right] = j
-                right += 1
-        pattern[k, 1] = right
+        right = _list_right(ws, a, r, pattern, k)
         for i in range(k + 1, r):
             ik = a + i * r + k
             if is_zero(ws, ik):
                 continue
             scale_slots(ws, ik, 1, kk)
             list_eliminate(ws, a + i * r, ik, a + k * r, pattern[k], 2, 2 + right)
-    # The left parts are final only now: later swaps move them.
-    for i in range(r):
-        right = pattern[i, 1]
-        left = 0
-        for j in range(i):
-            if not is_zero(ws, a + i * r + j):
-                pattern[i, 2 + right + left] = j
-                left += 1
-        pattern[i, 0] = left
+    _list_left(ws, a, r, pattern)
+
+
+@njit(**OPTIONS)
+def _permute(ws, r, pivots, x):
+    """The row swaps of `factor`, of a right-hand side."""
+    for k in range(r):
+        for lane in range(LANES):
+            p = x + pivots[k, lane]
+            for part in range(2):
+                value = ws[p, part, lane]
+                ws[p, part, lane] = ws[x + k, part, lane]
+                ws[x + k, part, lane] = value
 
 
 @njit(**OPTIONS)
 def solve_factored(ws, a, r, pivots, pattern, x):
     """Solve with the factors of `factor`; the right-hand side at slot x is overwritten."""
-    for k in range(r):
-        for lane in range(LANES):
-            p = x + pivots[k, lane]
-            re = ws[p, 0, lane]
-            im = ws[p, 1, lane]
-            ws[p, 0, lane] = ws[x + k, 0, lane]
-            ws[p, 1, lane] = ws[x + k, 1, lane]
-            ws[x + k, 0, lane] = re
-            ws[x + k, 1, lane] = im
+    _permute(ws, r, pivots, x)
     for i in range(r):
         right = pattern[i, 1]
         list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2 + right, 2 + right + pattern[i, 0])
     for i in range(r - 1, -1, -1):
         list_dot_subtract(ws, x + i, a + i * r, x, pattern[i], 2, 2 + pattern[i, 1])
         scale_slots(ws, x + i, 1, a + i * r + i)
+
+
+@njit(**OPTIONS)
+def _power_of_two(x):
+    """A power of two near x > 0: a product with it is not rounded."""
+    return math.ldexp(1.0, math.frexp(x)[1])
+
+
+@njit(**OPTIONS)
+def _equilibrate_pairs(ws, a, r, scales, low):
+    """Scale a matrix of pairs by powers of two near its columns' units, then each row to about 1.
+
+    The factors replace the units of the columns; those of the rows follow them.
+    """
+    columns, rows = scales, scales + r
+    for j in range(r):
+        for lane in range(LANES):
+            ws[columns + j, 0, lane] = _power_of_two(ws[columns + j, 0, lane])
+    for i in range(r):
+        for lane in range(LANES):
+            largest = 1e-300
+            for j in range(r):
+                s = a + i * r + j
+                size = abs(ws[s, 0, lane]) + abs(ws[s, 1, lane])
+                largest = max(largest, size * ws[columns + j, 0, lane])
+            ws[rows + i, 0, lane] = 1.0 / _power_of_two(largest)
+        for j in range(r):
+            s = a + i * r + j
+            for part in range(2):
+                for lane in range(LANES):
+                    scale = ws[rows + i, 0, lane] * ws[columns + j, 0, lane]
+                    ws[s, part, lane] *= scale
+                    ws[s + low, part, lane] *= scale
+
+
+@njit(**OPTIONS)
+def _invert_pair(ws, at, scratch, low):
+    """``ws[at] = 1 / ws[at]`` in pairs: a step of Newton's method from the inverse in doubles."""
+    copy(ws, scratch, at, 1)
+    clear(ws, scratch + low, 1)
+    invert_slot(ws, scratch)
+    # The residual 1 - z y, negated.
+    copy(ws, scratch + 1, at, 1)
+    copy(ws, scratch + 1 + low, at + low, 1)
+    pair_multiply(ws, scratch + 1, scratch, low)
+    for lane in range(LANES):
+        error = (ws[scratch + 1, 0, lane] - 1.0) + ws[scratch + 1 + low, 0, lane]
+        ws[scratch + 1, 0, lane] = -error
+        ws[scratch + 1, 1, lane] *= -1.0
+    scale_slots(ws, scratch + 1, 1, scratch)
+    pair_add(ws, scratch, scratch + 1, low)
+    copy(ws, at, scratch, 1)
+    copy(ws, at + low, scratch + low, 1)
+
+
+@njit(**OPTIONS)
+def factor_pairs(ws, a, r, scales, pivots, pattern, scratch, low):
+    """`factor` in pairs of doubles, of the matrix scaled by powers of two.
+
+    With factors in doubles a linear system of condition 10^16 has no solution, not even by
+    iterative refinement; with these one of condition 10^28 has.
+
+    Parameters
+    ----------
+    scales : int
+        Slots of the columns' units, which are rounded to powers of two, then of the rows' factors.
+    scratch : int
+        Two free slots for pairs.
+    low : int
+        Offset of low parts.
+    """
+    _equilibrate_pairs(ws, a, r, scales, low)
+    for k in range(r):
+        kk = a + k * r + k
+        set_square(ws, scratch, kk)
+        for lane in range(LANES):
+            pivots[k, lane] = k
+        swap = False
+        for i in range(k + 1, r):
+            swap |= take_larger(ws, a + i * r + k, scratch, _PIVOT_SQUARE, pivots, k, i)
+        if swap:
+            _swap(ws, a, r, pivots, k)
+            _swap(ws, a + low, r, pivots, k)
+        _invert_pair(ws, kk, scratch, low)
+        right = _list_right(ws, a, r, pattern, k)
+        for i in range(k + 1, r):
+            ik = a + i * r + k
+            if is_zero(ws, ik):
+                continue
+            pair_multiply(ws, ik, kk, low)
+            pair_list_eliminate(ws, a + i * r, ik, a + k * r, pattern[k], 2, 2 + right, low)
+    _list_left(ws, a, r, pattern)
+
+
+@njit(**OPTIONS)
+def solve_factored_pairs(ws, a, r, scales, pivots, pattern, x, low):
+    """Solve with the factors of `factor_pairs`; the right-hand side at slot x is overwritten."""
+    for part in (0, low):
+        scale_real(ws, x + part, scales + r, r)
+        _permute(ws, r, pivots, x + part)
+    for i in range(r):
+        row, right = a + i * r, pattern[i, 1]
+        first = 2 + right
+        pair_list_dot_subtract(
+            ws, x + i, row, x, pattern[i], first, first + pattern[i, 0], low
+        )
+    for i in range(r - 1, -1, -1):
+        row = a + i * r
+        pair_list_dot_subtract(ws, x + i, row, x, pattern[i], 2, 2 + pattern[i, 1], low)
+        pair_multiply(ws, x + i, row + i, low)
+    for part in (0, low):
+        scale_real(ws, x + part, scales, r)
 
 
 def workspace(slots: int) -> np.ndarray:

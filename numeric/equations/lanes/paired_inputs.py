@@ -2,9 +2,7 @@
 
 Near infinity the equations' condition is 10^12 and more, and Newton's basin as small as 10^-8 of
 the unknowns: Taylor coefficients computed in doubles are too inaccurate to predict into it, even if
-every residual is accurate.  Here points, parameters, series and matrices are pairs.  Linear systems
-are solved by factors in doubles and iterative refinement: each sweep, with its residual in pairs,
-adds as many digits as the factors have, up to conditions near 10^15.
+every residual is accurate.  Here points, parameters, series, matrices and their factors are pairs.
 
 Parameters are pairs too: the line ``first + t way`` has four numbers for each, at the slots of the
 slope: high and low parts of `first`, then those of `way`.  Thus it ends at an instance that is
@@ -24,8 +22,7 @@ from numeric.equations.lanes.tape import LaneSystem, Layout, Tape
 if TYPE_CHECKING:
     from numeric.equations.inputs import InputsForm
 
-# Solves of a linear system with one factorization; Newton steps after the one that is measured.
-_SWEEPS = 5
+# Newton steps after the one that is measured.
 _POLISH = 3
 
 
@@ -40,15 +37,14 @@ def make_paired_inputs(form: InputsForm, order: int) -> LaneSystem:
     new, new_states, value = take.take(q), take.take(size), take.take(values)
     x, states = take.take((order + 1) * q), take.take((order + 1) * size)
     rest, gain = take.take(size), take.take(len(form.rows) * T * e)
-    exact, right, residual = take.take(q * q), take.take(q), take.take(q)
-    t, line = take.take(1), take.take(2 * P)
+    matrix, step, more = take.take(q * q), take.take(q), take.take(q)
+    t, line, scratch = take.take(1), take.take(2 * P), take.take(2)
     # These are pairs; their low parts follow all other slots.
     paired = take.slots
     nothing, one = take.take(1), take.take(1)
     base, slope = take.take(4 * P), take.take(4 * P)
-    step, unmeasured = take.take(q), take.take(q)
-    matrix, row_scale, column_scale = take.take(q * q), take.take(q), take.take(q)
-    unit, scratch = take.take(q), take.take(2)
+    # Of the columns, and of the rows.
+    scales, unit = take.take(2 * q), take.take(q)
     low = take.take(paired)
     first, way = line, line + P
     fixed = now + write.fixed
@@ -75,67 +71,45 @@ def make_paired_inputs(form: InputsForm, order: int) -> LaneSystem:
         write.response(tape, now + write.beta, inputs, to, pairs=True)
 
     def set_factors(tape: Tape, s: int) -> None:
-        """The Jacobian at states s, and its factors."""
-        write.matrix(tape, s, gain, exact, low=low)
-        tape.copy(matrix, exact, q * q)
-        tape.equilibrate(matrix, q, column_scale, row_scale)
-        tape.factor(matrix, q)
+        """The factors of the Jacobian at states s."""
+        write.matrix(tape, s, gain, matrix, low=low)
+        tape.pair_factor(matrix, scales, q)
 
     def solve(tape: Tape, to: int) -> None:
-        tape.scale(to, row_scale, q)
-        tape.solve(to, matrix, q)
-        tape.scale(to, column_scale, q)
-
-    def refined(tape: Tape, to: int) -> None:
-        """The solution for the right-hand side `right`, all in pairs."""
+        """Minus the solution for `value`, in pairs."""
         for part in parts:
-            tape.clear(to + part, q)
-        for sweep in range(_SWEEPS):
-            for part in parts:
-                tape.clear(residual + part, q)
-                tape.subtract(residual + part, right + part, q)
-            if sweep:
-                # Rows of the matrix times the solution.
-                tape.pair_dots(residual, 1, to, 1, exact, q, 1, q, q)
-            tape.clear(unmeasured, q)
-            tape.subtract(unmeasured, residual, q)
-            solve(tape, unmeasured)
-            tape.pair_add(to, unmeasured, q)
-
-    def residuals(tape: Tape, s: int, to: int) -> None:
-        """Minus the equations at states s, computed in pairs."""
-        for part in parts:
-            tape.clear(value + part, values)
-            write.subtract_states(tape, s + part, value + part)
-        write.products(tape, fixed, s, value, pairs=True)
-        write.right_side(tape, value, None, to)
+            write.right_side(tape, value + part, None, to + part)
+        tape.pair_solve(to, matrix, scales, q)
 
     def newton_step(tape: Tape, to: int, *, fresh: bool) -> None:
         set_states(tape, new + weights, new_states)
         if fresh:
             set_factors(tape, new_states)
-        residuals(tape, new_states, to)
+        for part in parts:
+            tape.clear(value + part, values)
+            write.subtract_states(tape, new_states + part, value + part)
+        write.products(tape, fixed, new_states, value, pairs=True)
         solve(tape, to)
-        tape.pair_add(new, to, q)
+        for part in parts:
+            tape.pair_add(new, to + part, q)
         for part in parts:
             pairs = ((now + part + at, new + part + v) for v, at in enumerate(write.places()))
             tape.each(tape.copy, pairs)
 
-    def newton(tape: Tape, *, fresh: bool, clear: bool) -> Tape:
-        if clear:
-            tape.clear(new + low, q)
+    def newton(tape: Tape, *, fresh: bool) -> Tape:
         set_parameters(tape, new)
         newton_step(tape, step, fresh=fresh)
         if not fresh:
             for _ in range(_POLISH):
-                newton_step(tape, unmeasured, fresh=False)
+                newton_step(tape, more, fresh=False)
         return tape
 
     load = Tape()
     load.copy(new, x, q)
-    newton(load, fresh=True, clear=True)
+    load.clear(new + low, q)
+    newton(load, fresh=True)
     for _ in range(2 * _POLISH):
-        newton_step(load, unmeasured, fresh=False)
+        newton_step(load, more, fresh=False)
 
     point = Tape()
     set_parameters(point, x)
@@ -164,9 +138,7 @@ def make_paired_inputs(form: InputsForm, order: int) -> LaneSystem:
                         value + i * T * b + c, b, x + q + v, q, before + column * b + c,
                         form.shape[0] * b, -size, j - 1, T,
                     )  # fmt: skip
-        for part in parts:
-            write.right_side(tape, value + part, None, right + part)
-        refined(tape, to)
+        solve(tape, to)
         for part in parts:
             tape.copy(states + j * size + part, rest + part, size)
         write.response(tape, now + write.beta, to + weights, states + j * size, pairs=True)
@@ -179,9 +151,9 @@ def make_paired_inputs(form: InputsForm, order: int) -> LaneSystem:
     ).astype(np.int64)
     return LaneSystem(
         parameters=4 * P, size=q, unknowns=q, order=order, base=base, slope=slope, x=x,
-        new=new, step=step, unit=unit, scale=column_scale, scratch=scratch, low=low,
+        new=new, step=step, unit=unit, scale=scales, scratch=scratch, low=low,
         slots=take.slots, groups=groups, floors=np.full(len(form.rows) + T, FLOOR**2), lift=low,
         lifts=q, load=load.table(), point=point.table(), series=series.table(),
-        orders=Tape.affine(expand), newton=newton(Tape(), fresh=True, clear=True).table(),
-        again=newton(Tape(), fresh=False, clear=False).table(), keeps_pairs=True,
+        orders=Tape.affine(expand), newton=newton(Tape(), fresh=True).table(),
+        again=newton(Tape(), fresh=False).table(), keeps_pairs=True,
     )  # fmt: skip

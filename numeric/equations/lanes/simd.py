@@ -114,6 +114,42 @@ class _Code:
         new = b.fadd(total, rest)
         return new, b.fsub(rest, b.fsub(new, total))
 
+    def pair(self, slot: Any, low: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
+        """Real and imaginary part of a slot, each as a pair (high, low)."""
+        high, rest = self.load(slot), self.load(self.builder.add(slot, low))
+        return (high[0], rest[0]), (high[1], rest[1])
+
+    def store_pair(self, slot: Any, low: Any, value: tuple[Any, Any]) -> None:
+        """What `pair` reads."""
+        (rh, rl), (ih, il) = value
+        self.store(slot, (rh, ih))
+        self.store(self.builder.add(slot, low), (rl, il))
+
+    def pair_add_complex(self, value: tuple[Any, Any], x: Any, y: Any, sign: int) -> Any:
+        """``value ± x y``, complex numbers whose parts are pairs."""
+        (ar, ai), (br, bi), (re, im) = x, y, value
+        re = self.pair_add_product(re, ar, br, sign)
+        re = self.pair_add_product(re, ai, bi, -sign)
+        im = self.pair_add_product(im, ar, bi, sign)
+        return re, self.pair_add_product(im, ai, br, sign)
+
+    def pair_sum(self, start: Any, step: Callable[[Any, Any], Any], count: Any) -> Any:
+        """The value after ``value = step(value, index)`` for each index below count."""
+        registers = [_variable(self.builder) for _ in range(4)]
+
+        def now() -> Any:
+            rh, rl, ih, il = (_load(self.builder, register) for register in registers)
+            return (rh, rl), (ih, il)
+
+        def keep(value: Any) -> None:
+            for register, part in zip(registers, itertools.chain(*value), strict=True):
+                self.builder.store(part, register)
+
+        keep(start)
+        with _loop(self.builder, count) as index:
+            keep(step(now(), index))
+        return now()
+
     def negative(self, x: Any) -> Any:
         return self.builder.fneg(x)
 
@@ -441,28 +477,89 @@ def pair_dot_add(typing, ws, c, a, a_stride, b, b_stride, count, low):  # type: 
         code = _Code(context, builder, signature[0], args[0])
         _, c_, a_, sa, b_, sb, n, low_ = args
 
-        def pairs(slot: Any) -> tuple[tuple[Any, Any], tuple[Any, Any]]:
-            high, rest = code.load(slot), code.load(builder.add(slot, low_))
-            return (high[0], rest[0]), (high[1], rest[1])
+        def step(value: Any, index: Any) -> Any:
+            x = code.pair(builder.add(a_, builder.mul(index, sa)), low_)
+            y = code.pair(builder.add(b_, builder.mul(index, sb)), low_)
+            return code.pair_add_complex(value, x, y, 1)
 
-        registers = [_variable(builder) for _ in range(4)]
-        for register, value in zip(registers, itertools.chain(*pairs(c_)), strict=True):
-            builder.store(value, register)
-        with _loop(builder, n) as index:
-            ar, ai = pairs(builder.add(a_, builder.mul(index, sa)))
-            br, bi = pairs(builder.add(b_, builder.mul(index, sb)))
-            rh, rl, ih, il = (_load(builder, register) for register in registers)
-            re = code.pair_add_product((rh, rl), ar, br, 1)
-            re = code.pair_add_product(re, ai, bi, -1)
-            im = code.pair_add_product((ih, il), ar, bi, 1)
-            im = code.pair_add_product(im, ai, br, 1)
-            for register, value in zip(registers, (*re, *im), strict=True):
-                builder.store(value, register)
-        rh, rl, ih, il = (_load(builder, register) for register in registers)
-        code.store(c_, (rh, ih))
-        code.store(builder.add(c_, low_), (rl, il))
+        code.store_pair(c_, low_, code.pair_sum(code.pair(c_, low_), step, n))
 
     return _void(typing, emit, ws, *[types.int64] * 7)
+
+
+@intrinsic
+def pair_list_dot_subtract(typing, ws, c, row, x, columns, first, last, low):  # type: ignore[no-untyped-def]
+    """`list_dot_subtract` in pairs of doubles."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, c_, row_, x_, columns_, first_, last_, low_ = args
+
+        def step(value: Any, index: Any) -> Any:
+            j = _entry(context, builder, signature[4], columns_, builder.add(first_, index))
+            left = code.pair(builder.add(row_, j), low_)
+            return code.pair_add_complex(value, left, code.pair(builder.add(x_, j), low_), -1)
+
+        count = builder.sub(last_, first_)
+        code.store_pair(c_, low_, code.pair_sum(code.pair(c_, low_), step, count))
+
+    return _void(typing, emit, ws, *[types.int64] * 3, columns, *[types.int64] * 3)
+
+
+@intrinsic
+def pair_list_eliminate(typing, ws, row, factor, pivot, columns, first, last, low):  # type: ignore[no-untyped-def]
+    """`list_eliminate` in pairs of doubles."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, row_, factor_, pivot_, columns_, first_, last_, low_ = args
+        left = code.pair(factor_, low_)
+        with _loop(builder, builder.sub(last_, first_)) as index:
+            j = _entry(context, builder, signature[4], columns_, builder.add(first_, index))
+            to, right = builder.add(row_, j), code.pair(builder.add(pivot_, j), low_)
+            value = code.pair_add_complex(code.pair(to, low_), left, right, -1)
+            code.store_pair(to, low_, value)
+
+    return _void(typing, emit, ws, *[types.int64] * 3, columns, *[types.int64] * 3)
+
+
+@intrinsic
+def pair_horner(typing, ws, to, base, stride, order, h, low):  # type: ignore[no-untyped-def]
+    """`horner` in pairs of doubles."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, base_, stride_, order_, h_, low_ = args
+        steps = context.make_array(signature[5])(context, builder, h_)
+        time = _load(builder, builder.bitcast(steps.data, _VECTOR.as_pointer()), align=8)
+        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+
+        def coefficient(j: Any) -> Any:
+            return code.pair(builder.add(base_, builder.mul(j, stride_)), low_)
+
+        def step(value: Any, index: Any) -> Any:
+            terms = coefficient(builder.sub(builder.sub(order_, _INT(1)), index))
+            both = zip(terms, value, strict=True)
+            return tuple(code.pair_add_product(x, y, (time, zero), 1) for x, y in both)
+
+        code.store_pair(to_, low_, code.pair_sum(coefficient(order_), step, order_))
+
+    return _void(typing, emit, ws, *[types.int64] * 4, h, types.int64)
+
+
+@intrinsic
+def pair_multiply(typing, ws, to, factor, low):  # type: ignore[no-untyped-def]
+    """``ws[to] *= ws[factor]`` in pairs of doubles."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, factor_, low_ = args
+        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        nothing = ((zero, zero), (zero, zero))
+        x, y = code.pair(to_, low_), code.pair(factor_, low_)
+        code.store_pair(to_, low_, code.pair_add_complex(nothing, x, y, 1))
+
+    return _void(typing, emit, ws, *[types.int64] * 3)
 
 
 @intrinsic

@@ -30,7 +30,10 @@ from numeric.equations.lanes.linalg import (
     copy,
     dots_add,
     factor,
+    factor_pairs,
+    scale_real,
     solve_factored,
+    solve_factored_pairs,
 )
 from numeric.equations.lanes.simd import dot_add, equilibrate, pair_add, pair_dot_add, pair_line
 from numeric.kernels import njit
@@ -38,8 +41,8 @@ from numeric.kernels import njit
 # Operations.
 (
     CLEAR, SET_ONE, COPY, ADD, DOTS, LINE, SCALE, EQUILIBRATE, FACTOR, SOLVE, PAIR_DOTS, PAIR_LINE,
-    PAIR_ADD,
-) = range(13)  # fmt: skip
+    PAIR_ADD, PAIR_FACTOR, PAIR_SOLVE,
+) = range(15)  # fmt: skip
 # Columns of a table.
 _OP, _C, _C_STEP, _A, _A_STRIDE, _B, _B_STEP, _B_STRIDE, _COUNT, _DOTS, _A_STEP = range(11)
 COLUMNS = 11
@@ -149,6 +152,17 @@ class Tape:
     def pair_add(self, to: int, at: int, count: int) -> None:
         """``to += at``: pairs plus doubles."""
         self._write(PAIR_ADD, to, a=at, count=count)
+
+    def pair_factor(self, matrix: int, scales: int, n: int) -> None:
+        """LU factors of an n×n matrix of pairs, scaled; 2n slots `scales` begin with its columns'.
+
+        One matrix of a tape is factored at a time.
+        """
+        self._write(PAIR_FACTOR, matrix, a=scales, count=n)
+
+    def pair_solve(self, right: int, matrix: int, scales: int, n: int) -> None:
+        """Solve with the factors, in pairs."""
+        self._write(PAIR_SOLVE, right, a=matrix, b=scales, count=n)
 
     def table(self) -> np.ndarray:
         """The table of a tape without orders, shape (2, instructions, 11)."""
@@ -330,10 +344,7 @@ def run_tape(ws, table, order, t, pivots, pattern, scratch, low):
                     ws[c + k, 0, lane] = ws[a + k, 0, lane] + t[lane] * ws[b + k, 0, lane]
                     ws[c + k, 1, lane] = ws[a + k, 1, lane] + t[lane] * ws[b + k, 1, lane]
         elif op == SCALE:
-            for k in range(count):
-                for lane in range(LANES):
-                    ws[c + k, 0, lane] *= ws[a + k, 0, lane]
-                    ws[c + k, 1, lane] *= ws[a + k, 0, lane]
+            scale_real(ws, c, a, count)
         elif op == EQUILIBRATE:
             equilibrate(ws, c, count, a, b)
         elif op == FACTOR:
@@ -352,3 +363,7 @@ def run_tape(ws, table, order, t, pivots, pattern, scratch, low):
         elif op == PAIR_ADD:
             for k in range(count):
                 pair_add(ws, c + k, a + k, low)
+        elif op == PAIR_FACTOR:
+            factor_pairs(ws, c, count, a, pivots, pattern, scratch, low)
+        elif op == PAIR_SOLVE:
+            solve_factored_pairs(ws, a, count, b, pivots, pattern, c, low)
