@@ -59,13 +59,14 @@ class InputsTarget:
             parameters = self._parameters = enclose_in_pairs(vector)
         finally:
             ctx.prec = saved
-        n, x, discs = len(tapes.places), make_pair_discs(tapes.slots), make_discs(tapes.slots)
+        n, discs = len(tapes.places), make_discs(tapes.slots)
+        x = make_pair_discs(tapes.slots + n * n + n)
         x[: len(parameters)] = parameters
         J = slice(tapes.jacobian, tapes.jacobian + n * n)
         self._system = PairSystem(
             tapes, x, discs, Discs(discs.mid[J].reshape(n, n), discs.rad[J].reshape(n, n)),
-            make_discs(n), np.zeros((n, n), complex), np.zeros(n, complex),
-            np.zeros(n, complex),
+            make_discs(n), np.zeros((n, n), complex), np.zeros((n, 2 * n, 4)),
+            np.zeros(n, complex), np.zeros(n, complex), tapes.slots,
         )  # fmt: skip
         self._buffers = make_krawczyk_buffers(n)
 
