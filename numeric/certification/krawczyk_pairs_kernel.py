@@ -391,6 +391,12 @@ def prove_pairs(system, buffers, weights, unit, roots, lows, kind, radii):
                 buffers.x[v], system.low[v] = roots[number, v], lows[number, v]
             if not _newton(system, buffers, unit, precise):
                 continue
+            # Where the condition is large an inverse at a point 10^-6 away proves nothing.
+            if precise and not (
+                _evaluate(system, unit, buffers.x, system.low, buffers.zero, True, True)
+                and _invert_in_pairs(system, buffers)
+            ):
+                continue
             kind[number] = _kind(system, buffers, weights, unit, precise)
         if kind[number] != FAILED:
             for v in range(n):
