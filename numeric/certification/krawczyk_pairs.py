@@ -6,6 +6,8 @@ of W: near infinity neither doubles nor the lifted equations decide.  In the fre
 and in pairs (`numeric.equations.pairs`) Newton's method reaches about 30 digits.  The test is that
 of `numeric.certification.krawczyk`: F at the centre is enclosed in pairs; the Jacobian, whose
 discs need only be small compared with 1, in doubles, its entries taken from the values in pairs.
+Above a condition of about 10^15 an inverse in doubles is none: the approximate inverse C and the
+Jacobian are pairs too then, and entries of ``C J - I`` are enclosed as sums of products of pairs.
 
 *What a proved root proves.*  Unknowns are the weights w of all learning rows and u, parameters are
 those of the exact rational instance, enclosed (`numeric.equations.inputs`).  Let (w, u) be

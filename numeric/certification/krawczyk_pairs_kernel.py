@@ -241,9 +241,7 @@ def _newton_step(system, buffers, unit, v, precise):
     if precise:
         to = system.inverse + n * n
         system.x[to] = 0.0
-        dot_add_pair_discs(
-            system.x, to, system.inverse + v * n, 1, system.tapes.f, 1, n, unit
-        )
+        dot_add_pair_discs(system.x, to, system.inverse + v * n, 1, system.tapes.f, 1, n, unit)
         step = system.x[to]
         return complex(step[RE], step[IM]), complex(step[RE_LOW], step[IM_LOW])
     delta = 0j

@@ -45,8 +45,7 @@ class BallTape:
     """A tape, prepared for ball arithmetic.
 
     Rows of dot products with the same right factors are one product of matrices: python-flint
-    computes a product of matrices several times as fast as the same sums of balls.  Matrices of pairs
-    are not scaled.
+    computes a product of matrices several times as fast as the same sums of balls.
 
     Parameters
     ----------

@@ -89,6 +89,18 @@ def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
 
 
 @njit(**OPTIONS)
+def _choose_pivots(ws, a, r, pivots, k, scratch):
+    """Choose the row that is swapped with row k, lane by lane; returns whether any is."""
+    set_square(ws, scratch, a + k * r + k)
+    for lane in range(LANES):
+        pivots[k, lane] = k
+    swap = False
+    for i in range(k + 1, r):
+        swap |= take_larger(ws, a + i * r + k, scratch, _PIVOT_SQUARE, pivots, k, i)
+    return swap
+
+
+@njit(**OPTIONS)
 def _swap(ws, a, r, pivots, k):
     """Swap row k with its pivot's row, lane by lane."""
     for lane in range(LANES):
@@ -149,13 +161,7 @@ def factor(ws, a, r, pivots, pattern, scratch):
     """
     for k in range(r):
         kk = a + k * r + k
-        set_square(ws, scratch, kk)
-        for lane in range(LANES):
-            pivots[k, lane] = k
-        swap = False
-        for i in range(k + 1, r):
-            swap |= take_larger(ws, a + i * r + k, scratch, _PIVOT_SQUARE, pivots, k, i)
-        if swap:
+        if _choose_pivots(ws, a, r, pivots, k, scratch):
             _swap(ws, a, r, pivots, k)
         invert_slot(ws, kk)
         right = _list_right(ws, a, r, pattern, k)
@@ -264,13 +270,7 @@ def factor_pairs(ws, a, r, scales, pivots, pattern, scratch, low):
     _equilibrate_pairs(ws, a, r, scales, low)
     for k in range(r):
         kk = a + k * r + k
-        set_square(ws, scratch, kk)
-        for lane in range(LANES):
-            pivots[k, lane] = k
-        swap = False
-        for i in range(k + 1, r):
-            swap |= take_larger(ws, a + i * r + k, scratch, _PIVOT_SQUARE, pivots, k, i)
-        if swap:
+        if _choose_pivots(ws, a, r, pivots, k, scratch):
             _swap(ws, a, r, pivots, k)
             _swap(ws, a + low, r, pivots, k)
         _invert_pair(ws, kk, scratch, low)
@@ -293,9 +293,7 @@ def solve_factored_pairs(ws, a, r, scales, pivots, pattern, x, low):
     for i in range(r):
         row, right = a + i * r, pattern[i, 1]
         first = 2 + right
-        pair_list_dot_subtract(
-            ws, x + i, row, x, pattern[i], first, first + pattern[i, 0], low
-        )
+        pair_list_dot_subtract(ws, x + i, row, x, pattern[i], first, first + pattern[i, 0], low)
     for i in range(r - 1, -1, -1):
         row = a + i * r
         pair_list_dot_subtract(ws, x + i, row, x, pattern[i], 2, 2 + pattern[i, 1], low)

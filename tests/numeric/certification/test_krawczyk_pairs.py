@@ -1,15 +1,21 @@
 """Krawczyk's test in pairs: it proves what the test in balls proves, and nothing else."""
 
+import json
+from pathlib import Path
+
 import numpy as np
 import pytest
 
-from matchprob import Problem, draw_instance
-from numeric.certification.krawczyk import FAILED, certify_roots, make_target
+from matchprob import Allocation, LinearRNN, Problem, draw_instance
+from numeric.certification.krawczyk import FAILED, NONREAL, REAL, certify_roots, make_target
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.certification.krawczyk_pairs import InputsTarget
 from numeric.engines.homotopy import HomotopyEngine
+from numeric.equations.chain import make_chain
 from numeric.tracking.tracker import DONE, track
 from tests.numeric.equations.test_inputs import CASES, COUNTS
+
+DATA = Path(__file__).parents[2] / "data"
 
 
 @pytest.fixture(scope="module", params=list(zip(CASES, COUNTS, strict=True)), ids=str)
@@ -70,3 +76,29 @@ def test_wrong_points_prove_nothing(ends):
     lost = weights.copy()
     lost[:, 0] = np.nan
     assert (target.certify(lost, inputs).kind == FAILED).all()
+
+
+def test_an_inverse_in_pairs_proves_ends_of_large_condition():
+    """Two ends with weights of 10^7 and a condition beyond doubles are proved, as in balls."""
+    rows = ("0289ab", "0379ab", "89a", "23569", "0567")
+    cells = [("W", i, int(j, 12)) for i, row in enumerate(rows) for j in row]
+    problem = Problem.of(Allocation.from_cells(LinearRNN(n=12, T=6, b=1, d=4, m=6), cells))
+    instance, chain = draw_instance(problem, 5, 1004), make_chain(problem.allocation)
+    form = chain.free_inputs()
+    target = InputsTarget(form, instance, form.reduce(chain.parameters(instance)))
+    ends = json.loads((DATA / "hard_ends.json").read_text(encoding="utf-8"))
+    weights, inputs = (
+        np.array([[complex(*z) for z in end[name]] for end in ends])
+        for name in ("weights", "inputs")
+    )
+    found = target.certify(weights, inputs)
+    assert found.kind.tolist() == [REAL, NONREAL]
+    assert [end["kind"] for end in ends] == ["real", "nonreal"]
+    exact = certify_exact(chain, instance, weights)
+    assert (found.kind == exact.kind).all()
+    gap = np.abs(found.roots - exact.roots)
+    assert (gap <= (found.radii + exact.radii) * (1 + 1e-12)).all()
+    # A system of another instance has no root there.
+    other = draw_instance(problem, 5, 1005)
+    target = InputsTarget(form, other, form.reduce(chain.parameters(other)))
+    assert (np.abs(target.certify(weights, inputs).roots - found.roots) > found.radii).any()

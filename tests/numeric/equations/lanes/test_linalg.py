@@ -1,9 +1,20 @@
 """Lane kernels against numpy."""
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
+from flint import fmpq, fmpq_mat
 
-from numeric.equations.lanes.linalg import LANES, dots_add, factor, solve_factored, workspace
+from numeric.equations.lanes.linalg import (
+    LANES,
+    dots_add,
+    factor,
+    factor_pairs,
+    solve_factored,
+    solve_factored_pairs,
+    workspace,
+)
 
 
 def fill(ws, at, values):
@@ -58,6 +69,33 @@ def test_factor_and_solve(r, density):
     x = read(ws, r * r, r)
     for lane in range(LANES):
         assert np.allclose(A[..., lane] @ x[:, lane], b[:, lane], atol=1e-9)
+
+
+def test_factors_in_pairs_solve_systems_of_condition_10_to_the_20():
+    """Hilbert matrices with columns of very different sizes, against fractions."""
+    r = 14
+    ws, low = workspace(2 * (r * r + r + 2) + 2 * r), r * r + r + 2
+    scales = 2 * low
+    exact = fmpq_mat(r, r, [fmpq(1, i + j + 1) for i in range(r) for j in range(r)])
+    A, sizes = np.zeros((2, r, r)), 4.0 ** np.arange(r)
+    for i, j in np.ndindex(r, r):
+        A[0, i, j] = float(Fraction(1, i + j + 1))
+        A[1, i, j] = float(Fraction(1, i + j + 1) - Fraction(A[0, i, j]))
+    rng = np.random.default_rng(0)
+    turns = np.exp(2j * np.pi * rng.integers(0, 4, LANES) / 4).round()
+    b = rng.integers(-9, 10, (r, LANES))
+    for part in (0, 1):
+        fill(ws, part * low, (A[part] * sizes).reshape(-1, 1) * turns)
+    fill(ws, r * r, b + 0j)
+    fill(ws, scales, np.repeat(1 / sizes[:, None], LANES, axis=1) + 0j)
+    pivots, columns = np.zeros((r, LANES), np.int64), np.zeros((r, r + 2), np.int64)
+    factor_pairs(ws, 0, r, scales, pivots, columns, r * r + r, low)
+    solve_factored_pairs(ws, 0, r, scales, pivots, columns, r * r, low)
+    x = read(ws, r * r, r)
+    for lane in range(LANES):
+        wanted = exact.solve(fmpq_mat(r, 1, b[:, lane].tolist())).entries()
+        wanted = np.array([float(Fraction(int(z.p), int(z.q))) for z in wanted]) / sizes
+        assert np.allclose(x[:, lane] * turns[lane], wanted, rtol=1e-9, atol=0)
 
 
 def test_a_singular_lane_leaves_the_others_alone():
