@@ -71,8 +71,9 @@ _MOST_FINISHED = 12
 _MOST_MISSING = 0.2
 # Attempts with unchanged settings: detours and other lines.
 _CHEAP = 4
-# The attempt before which stuck paths are finished in balls: other lines are cheaper.
-_IN_BALLS = 3
+# The attempt before which stuck paths are finished in balls.  Other lines would be cheaper, but
+# a root that is lost in pairs has a large condition at the instance itself.
+_IN_BALLS = 2
 # Radius of detours, relative to the distance to the nearer end.
 _RADIUS = 0.4
 # Paths in one batch: enough to fill the lanes, few enough for memory.
@@ -231,7 +232,7 @@ class HomotopyEngine:
         First detours on either side for paths that were lost, then all paths along other lines,
         then the suspect paths with the states as unknowns and their ends in high precision.  In
         the free inputs, where stuck paths are finished in pairs before every attempt but the first
-        and in balls before the fourth, the last two attempts are omitted.
+        and in balls before the third, the last two attempts are omitted.
         """
         careful = self.settings.careful()
         suspects = [np.flatnonzero(job.suspect) for job in jobs]
@@ -398,8 +399,11 @@ class HomotopyEngine:
             if reached[k] == 1.0:
                 if job.take_pairs(high[k], low[k], path):
                     del job.stuck[path]
-            elif reached[k] > job.stuck[path].t and np.isfinite(high[k]).all():
-                job.stuck[path] = StuckPath(float(reached[k]), high[k], True)
+            elif reached[k] > 0.0 and np.isfinite(high[k]).all():
+                before = job.stuck[path]
+                job.stuck[path] = StuckPath(
+                    float(reached[k]), high[k], True, low[k], before.t, before
+                )
 
     def _finish_in_balls(self, jobs: Sequence[_InstanceRun]) -> None:
         """Finish stuck paths one by one in balls, from the points where they were stuck."""
@@ -413,9 +417,14 @@ class HomotopyEngine:
                 if len(job.pool) >= self.root_count:
                     break
                 then = time.process_time()
-                root = finish_inputs_path(
-                    form, job.instance, first, job.inputs_target.at, *job.stuck.pop(path)
-                )
+                point: StuckPath | None = job.stuck.pop(path)
+                root = None
+                # A point at the limit of pairs may be lost.
+                while root is None and point is not None:
+                    root = finish_inputs_path(
+                        form, job.instance, first, job.inputs_target.at, *point[:5]
+                    )
+                    point = point.before
                 job.retried += 1
                 if root is not None:
                     job.take_exact(root, path)

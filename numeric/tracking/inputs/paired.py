@@ -20,9 +20,10 @@ from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import DONE, Lines, PathOutcomes
 
-# Predictions must be right to more digits than in doubles.
+# Predictions and points must be right to more digits than in doubles: Newton's basin is as small
+# as 10^-13 where the last paths are lost.
 SETTINGS = TrackerSettings(
-    order=18, tolerance=1e-10, accuracy=1e-6, shortest=1e-7, most_steps=120, most_rejected=30
+    order=18, tolerance=1e-10, accuracy=1e-10, shortest=1e-7, most_steps=120, most_rejected=30
 )
 
 
@@ -37,11 +38,21 @@ class StuckPath(NamedTuple):
         Approximate unknowns there.
     is_exact : bool
         Whether the point is on the line to the exact instance, not to its reduction in doubles.
+    low : ndarray of complex, shape (q,), or None
+        Low parts of the unknowns, of a point in pairs.
+    begun : float
+        Of a point in pairs: where the path was stuck in doubles.  Then t is a share of the way from
+        there to 1, since at a condition of 10^17 the rounding of t itself would move the point.
+    before : StuckPath or None
+        Of a point in pairs: that in doubles.
     """
 
     t: float
     x: np.ndarray
     is_exact: bool = False
+    low: np.ndarray | None = None
+    begun: float = 0.0
+    before: StuckPath | None = None
 
 
 def finish_in_pairs(
@@ -60,7 +71,7 @@ def finish_in_pairs(
     Returns
     -------
     reached : ndarray of float, shape (paths,)
-        The last t of each path, 1 for those that arrived.
+        The last place of each path, as a share of the way from its t to 1; 1 if it arrived.
     high, low : ndarray of complex, shape (paths, q)
         The points there, as pairs.
     """
@@ -77,6 +88,4 @@ def finish_in_pairs(
         np.zeros((1, 4 * size), complex), ways, np.zeros(count, np.int64), np.arange(count), starts
     )
     track_system(system, SETTINGS, lines, high, low, outcome)
-    begun = np.array([path.t for _, path in paths])
-    reached = begun + np.minimum(outcome.reached, 1 - 1e-9) * (1 - begun)
-    return np.where(outcome.status == DONE, 1.0, reached), high, low
+    return np.where(outcome.status == DONE, 1.0, outcome.reached), high, low

@@ -30,6 +30,8 @@ def finish_inputs_path(
     t: float,
     x: np.ndarray,
     is_exact: bool = False,
+    low: np.ndarray | None = None,
+    begun: float = 0.0,
 ) -> list[acb] | None:
     """Track a root from t to 1 on the line between two instances, then to the exact instance.
 
@@ -47,6 +49,10 @@ def finish_inputs_path(
         Approximate unknowns there.
     is_exact : bool, optional
         Whether the point is on the line to the exact instance, not to its reduction in doubles.
+    low : ndarray of complex, shape (q,), optional
+        Low parts of the unknowns, if they are pairs.
+    begun : float, optional
+        Where on the line between the instances that line begins on which the path is at t.
 
     Returns
     -------
@@ -62,9 +68,18 @@ def finish_inputs_path(
     ]
     if is_exact:
         del corners[1]
+        whole = list(corners)
+
+        def start() -> list[acb]:
+            ends = zip(whole[0](), whole[1](), strict=True)
+            return [(a + (b - a) * acb(begun)).mid() for a, b in ends]
+
+        corners[0] = start
     saved = ctx.prec
     try:
-        end = follow_precisely(system, corners, t, exact(x), _FAR)
+        ctx.prec = _BITS
+        begin = exact(x) if low is None else _sums(x, low)
+        end = follow_precisely(system, corners, t, begin, _FAR)
         return None if end is None else _weights(form, instance, second, end)
     finally:
         ctx.prec = saved
@@ -77,10 +92,14 @@ def weights_of_pairs(
     saved = ctx.prec
     try:
         ctx.prec = _BITS
-        end = [a + b for a, b in zip(exact(high), exact(low), strict=True)]
-        return _weights(form, instance, at, end)
+        return _weights(form, instance, at, _sums(high, low))
     finally:
         ctx.prec = saved
+
+
+def _sums(high: np.ndarray, low: np.ndarray) -> list[acb]:
+    """Pairs as points, at a precision that holds them."""
+    return [a + b for a, b in zip(exact(high), exact(low), strict=True)]
 
 
 def _weights(form: InputsForm, instance: Instance, at: Reduced, end: list[acb]) -> list[acb] | None:
