@@ -80,7 +80,7 @@ def test_the_homotopy_engine_without_n_gives_bounds(monkeypatch):
 
 
 def test_roots_near_infinity_are_finished():
-    """Paths that stop early in doubles are finished in pairs or many bits: the count is complete."""
+    """Paths that stop early in doubles are finished: the count is complete."""
     cells = RandomCells(budget=24, rows=5, max_per_row=6, max_per_column=12)
     problem = Problem(LinearRNN(n=12, T=6, b=1, d=4, m=6), {"W": cells})
     fixed = Problem.of(draw_instance(problem, 5, 0).allocation)
