@@ -6,6 +6,7 @@ A line ends at an instance in doubles, whose rounding alone moves a root of cond
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -61,20 +62,12 @@ def finish_inputs_path(
         path is lost again.
     """
     system = form.chain.once("precise inputs", lambda: PreciseSystem.of(make_inputs(form, ORDER)))
-    corners = [
+    ends: list[Callable[[], list[acb]]] = [
         lambda: exact(first),
         lambda: exact(second.vector),
         lambda: _middles(form, instance, second).vector.tolist(),
     ]
-    if is_exact:
-        del corners[1]
-        whole = list(corners)
-
-        def start() -> list[acb]:
-            ends = zip(whole[0](), whole[1](), strict=True)
-            return [(a + (b - a) * acb(begun)).mid() for a, b in ends]
-
-        corners[0] = start
+    corners = [lambda: _between(ends[0](), ends[2](), begun), ends[2]] if is_exact else ends
     saved = ctx.prec
     try:
         ctx.prec = _BITS
@@ -95,6 +88,11 @@ def weights_of_pairs(
         return _weights(form, instance, at, _sums(high, low))
     finally:
         ctx.prec = saved
+
+
+def _between(first: list[acb], second: list[acb], t: float) -> list[acb]:
+    """The point at t on a line, rounded to the present precision."""
+    return [(a + (b - a) * acb(t)).mid() for a, b in zip(first, second, strict=True)]
 
 
 def _sums(high: np.ndarray, low: np.ndarray) -> list[acb]:
