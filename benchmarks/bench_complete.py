@@ -4,12 +4,18 @@ Run from the top folder::
 
     python benchmarks/bench_complete.py                          # seed 5, trials 0 … 4
     python benchmarks/bench_complete.py --seed 6 --trials 0 1 2  # other allocations
+    python benchmarks/bench_complete.py --trees OLD NEW          # two checkouts on four nets
 
 Figure 2a's nets with n = 12, T = m = 6, b = 1, d = 4: 24 weights of W in `--rows` rows, at most six
 a row, one allocation drawn for each trial.  The table has the CPU seconds (children included) of
 the root count over two prime fields, of the start system and of one real instance, the number of
 paths and of those tracked again.  No cache is read or written.  Kernels are compiled before the
 clock starts.
+
+With `--trees` the table has one row for each net of `TREES`: CPU milliseconds of an instance, the
+mean of a batch and the median, in two checkouts one after the other (`git worktree add OLD
+REVISION`), their ratio, and the seconds of phcpy's blackbox solver and of msolve on the first of
+the same instances.  Status 1 if two complete counts of one instance differ.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ import argparse
 import json
 import os
 import statistics
+import subprocess
 import sys
 from pathlib import Path
 
@@ -25,12 +32,86 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import draw_instance
 from numeric.warm_up import GROUPS, warm_up
+
+# Names in `bench_homotopy.NETS`, N, and the number of instances.
+TREES = {"twelve2": (120, 20), "twelve3": (60, 40), "five": (12, 400), "four18": (18, 400)}
+# A batch in the tree that is the current folder, the least CPU seconds of some repeats.
+_BATCH = """
+import json, sys, time
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.instances import draw_instance
+sizes, cells, known, count = json.loads(sys.argv[1])
+problem = Problem.of(Allocation.from_cells(LinearRNN(**sizes), [tuple(c) for c in cells]))
+engine = HomotopyEngine(problem, root_count=known, cache=False)
+drawn = [draw_instance(problem, 0, k) for k in range(count)]
+engine.count_many([draw_instance(problem, 1, 0)])
+least = float("inf")
+for _ in range(3):
+    then = time.process_time()
+    counts = engine.count_many(drawn)
+    least = min(least, time.process_time() - then)
+print(json.dumps([least, [[c.status, c.real, c.complex, c.seconds] for c in counts]]))
+"""
+
+
+def batch(tree: Path, name: str) -> tuple[float, list[list]]:
+    """CPU seconds of a batch of one net in a tree, and its counts."""
+    from bench_homotopy import NETS
+
+    network, cells = NETS[name]
+    sizes = {key: getattr(network, key) for key in ("n", "T", "b", "d", "m")}
+    known, count = TREES[name]
+    done = subprocess.run(
+        [sys.executable, "-c", _BATCH, json.dumps([sizes, cells, known, count])],
+        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, text=True, check=True,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    spent, counts = json.loads(done.stdout)
+    return spent, counts
+
+
+def compare_trees(trees: list[Path], cap: float) -> int:
+    """Print the table of two trees and of two other engines; returns the exit status."""
+    from bench_homotopy import NETS, run, show
+
+    table, differ = [], 0
+    for name, (known, count) in TREES.items():
+        (old, before), (new, after) = (batch(tree, name) for tree in trees)
+        row = {"net": name, "N": known, "old_ms": 1e3 * old / count, "new_ms": 1e3 * new / count}
+        row["ratio"] = old / new
+        medians = [1e3 * statistics.median(c[3] for c in counts) for counts in (before, after)]
+        row["old_median"], row["new_median"] = medians
+        row["median_ratio"] = medians[0] / medians[1]
+        row["complete"] = f"{sum(c[0] == 'complete' for c in after)}/{count}"
+        problem = Problem.of(Allocation.from_cells(*NETS[name]))
+        drawn = [draw_instance(problem, 0, k) for k in range(10)]
+        others = [before]
+        for engine in ("phcpy", "exact"):
+            found = run(problem, engine, drawn, cap)
+            row[f"{engine}_s"] = statistics.median(found.seconds) if found.seconds else None
+            good = sum(c.status == "complete" for c in found.counts)
+            row[f"{engine}_complete"] = f"{good}/{len(found.counts)}" if found.counts else "-"
+            others.append([[c.status, c.real, c.complex] for c in found.counts])
+        for counts in others:
+            pairs = zip(counts, after, strict=False)
+            both = [(a, b) for a, b in pairs if a[0] == b[0] == "complete"]
+            differ += sum(a[1:3] != b[1:3] for a, b in both)
+        table.append(row)
+        show(table[-1:])
+    print()
+    show(table)
+    print(f"complete counts that differ: {differ}")
+    return int(differ > 0)
 
 
 def cpu() -> float:
@@ -78,7 +159,7 @@ def measure(problem: Problem, seed: int, trial: int, known: int | None, instance
     return row
 
 
-def main() -> None:
+def main() -> int:
     """Read the options, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--n", type=int, default=12)
@@ -87,7 +168,11 @@ def main() -> None:
     parser.add_argument("--trials", type=int, nargs="+", default=[0, 1, 2, 3, 4])
     parser.add_argument("--instances", type=int, default=1, help="real instances an allocation")
     parser.add_argument("--counts", type=Path, help="file of root counts already known, and kept")
+    parser.add_argument("--trees", type=Path, nargs=2, help="two checkouts")
+    parser.add_argument("--cap", type=float, default=60.0, help="seconds of another engine a net")
     options = parser.parse_args()
+    if options.trees:
+        return compare_trees([tree.resolve() for tree in options.trees], options.cap)
     problem = figure2(options.n, options.rows)
     failed = warm_up(list(GROUPS))
     if failed:
@@ -122,7 +207,8 @@ def main() -> None:
             print(f"median {key}: {statistics.median(values):.3g}")
     again = sum(row["retried"] for row in rows) / sum(row["paths"] for row in rows)
     print(f"tracked again: {100 * again:.1f} %, open: {sum(row['open'] for row in rows)}")
+    return 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
