@@ -24,6 +24,7 @@ from __future__ import annotations
 
 import io
 import warnings
+from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -86,6 +87,44 @@ class Edge(NamedTuple):
     word: str = ""
 
 
+class LongList(Sequence[Edge]):
+    """The edges of a long list without types and regions, which are made when they are asked for.
+
+    Attributes
+    ----------
+    units : tuple of str
+        All units, in the order of the list.
+    texts : tuple of str
+        The different numbers of edges; empty if there are none.
+    values : ndarray of int
+        For each edge the place of its number among the texts.
+    """
+
+    texts: tuple[str, ...]
+    values: np.ndarray
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and tuple(self) == tuple(other)
+
+    def __hash__(self) -> int:
+        return hash(tuple(self))
+
+    @property
+    @abstractmethod
+    def units(self) -> tuple[str, ...]:
+        """All units, in the order of the list."""
+
+    @abstractmethod
+    def places(
+        self, names: Names, matrix: str, skips: bool
+    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+        """Rows and columns of the edges of a matrix, and the numbers of these edges.
+
+        None if a unit is not one of the matrix's and edges with such units are not left out
+        (`skips`), if no edge is left, or if an edge is given twice.
+        """
+
+
 # The word for the type and the region of lines of one pair that are not repeated.
 _Part = tuple[str, str]
 
@@ -96,7 +135,7 @@ class Edges:
 
     Attributes
     ----------
-    edges : tuple of Edge
+    edges : sequence of Edge
     column : str
         The meaning of the numbers: cost, weight or sign; "" if there are none.
     type : str
@@ -114,7 +153,7 @@ class Edges:
         The attribute that counts if [names] do not decide; "" if the caller must choose.
     """
 
-    edges: tuple[Edge, ...]
+    edges: Sequence[Edge]
     column: str = ""
     type: str = ""
     unknown: str = REFUSE
@@ -146,6 +185,8 @@ class Edges:
         """
         if self.labels:
             return self._labelled(self.label).units
+        if isinstance(self.edges, LongList):
+            return self.nodes or self.edges.units
         ends = (unit for edge in self.edges for unit in (edge.pre, edge.post))
         return self.nodes or tuple(dict.fromkeys(ends))
 
@@ -325,6 +366,17 @@ class Edges:
 
     def mask(self, names: Names, matrix: str) -> SparseMatrix:
         """1 for each edge; see `cells`."""
+        if isinstance(self.edges, LongList) and self.type in ("", ALL_TYPES):
+            skips = self.unknown == SKIP and bool(names)
+            places_of = self.edges.places(names, matrix, skips)
+            if places_of is not None:
+                rows, columns, kept = places_of
+                if self.edges.texts:
+                    is_there = np.array([self.is_there(text) for text in self.edges.texts])
+                    exists = is_there[self.edges.values[kept]]
+                    rows, columns = rows[exists], columns[exists]
+                ones = np.ones(len(rows), np.int8)
+                return SparseMatrix.sorted(rows, columns, ones, names.network.shapes[matrix])
         found = self.cells(names, matrix)
         there = {text: self.is_there(text) for text in set(found.values())}
         places = [place for place, text in found.items() if there[text]]

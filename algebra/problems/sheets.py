@@ -215,15 +215,15 @@ def table_of_text(
             lines.append((k, line))
     if not lines:
         raise InputError("it is empty")
-    mark = _mark(lines[:_SAMPLE], above, is_header, width)
-    rows, places = _cells(lines, mark)
-    words = _cells([(0, above)], mark)[0] if above.strip() else []
+    mark = separator(lines[:_SAMPLE], above, is_header, width)
+    rows, places = separated(lines, mark)
+    words = separated([(0, above)], mark)[0] if above.strip() else []
     table = TextTable(rows, places, mark, words[0] if words else ())
     table.quoted = len(lines) > 1 and all(line.lstrip().startswith('"') for _, line in lines[1:])
     return table
 
 
-def _mark(
+def separator(
     sample: Sequence[tuple[int, str]],
     above: str,
     is_header: Callable[[Sequence[str]], bool],
@@ -235,8 +235,8 @@ def _mark(
         if not any(mark in line or (mark == " " and "\t" in line) for _, line in sample):
             continue
         try:
-            rows = _cells(sample, mark)[0]
-            head = _cells([(0, above)], mark)[0]
+            rows = separated(sample, mark)[0]
+            head = separated([(0, above)], mark)[0]
         except InputError:
             continue
         sizes = [len(row) for row in rows]
@@ -254,7 +254,7 @@ def _mark(
     return chosen
 
 
-def _cells(lines: Sequence[tuple[int, str]], mark: str) -> tuple[list[list[str]], list[str]]:
+def separated(lines: Sequence[tuple[int, str]], mark: str) -> tuple[list[list[str]], list[str]]:
     """The cells of numbered lines, and the place of each row."""
     if mark == " ":
         rows = [[word.strip('"') for word in _WORDS.findall(line)] for _, line in checked(lines)]

@@ -21,6 +21,7 @@ from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import read_array, read_sparse
 from algebra.files.opening import path_text
 from algebra.problems.allocation import Cell
+from algebra.problems.edge_columns import edges_by_columns
 from algebra.problems.edges import Edges, edges_of_graphml, edges_of_lines, edges_of_matrix
 from algebra.problems.file_entries import (
     ENDINGS,
@@ -135,7 +136,12 @@ def read_rows(path: Path) -> Rows | Edges:
     InputError
         If it is neither; OSError is left to the caller.
     """
-    return rows_of_table(_table_of(path))
+    return _plain_list(path) or rows_of_table(_table_of(path))
+
+
+def _plain_list(path: Path) -> Edges | None:
+    """A long edge list in the plain form that programs write; None for other tables."""
+    return None if ending(path) == ".xlsx" else edges_by_columns(text_of(bytes_of(path)))
 
 
 def _table_of(path: Path, sheet: str = "", width: int = 0) -> TextTable:
@@ -279,6 +285,8 @@ def read_edges(
         if kind not in _TEXTS:
             return FORMATS[kind](path)
         width = len(columns.replace(",", " ").split()) if isinstance(columns, str) else 0
+        if not columns and (plain := _plain_list(path)) is not None:
+            return plain
         table = _table_of(path, sheet, width)
         return _edges_of(table, columns) if columns else rows_of_table(table)
 
@@ -314,6 +322,8 @@ def read_names(path: Path) -> list[str]:
     """
     if ending(path) in (".graphml", ".graphml.gz"):
         return list(_read_graph(path).units)
+    if (plain := _plain_list(path)) is not None:
+        return list(plain.units)
     table = _table_of(path)
     if (edges := _listed_edges(table)) is not None:
         return list(edges.units)
