@@ -190,6 +190,7 @@ def generic_root_count(
     primes: int = 2,
     fallback: RootCounter | None = None,
     has_full_rank: bool = False,
+    only_odd: bool = False,
 ) -> RootCount:
     """N of an allocation that is neither minimal nor over-complete.
 
@@ -208,6 +209,8 @@ def generic_root_count(
     has_full_rank : bool, optional
         Whether it is known that the number of cells, the allocation's rank and the network's are
         equal; otherwise the ranks are computed.
+    only_odd : bool, optional
+        Whether an even N is of no use: then one prime is enough for it.
 
     Raises
     ------
@@ -230,7 +233,8 @@ def generic_root_count(
     if network.equations_are and network.affine_in(allocation.matrices):
         return _affine(seed)
     try:
-        return _modular_count(with_few_samples(allocation), support, seed, timeout, primes)
+        few = with_few_samples(allocation)
+        return _modular_count(few, support, seed, timeout, primes, only_odd=only_odd)
     except (RootCountError, MsolveMissing) as error:
         if fallback is None or pins(support):
             # A numerical counter does not support exact numbers.
@@ -335,6 +339,8 @@ def _modular_count(
     seed: int,
     timeout: float,
     primes: int,
+    *,
+    only_odd: bool,
 ) -> RootCount:
     form = preferred_form(allocation)
     rng = random.Random(f"root-count/{seed}")
@@ -362,6 +368,8 @@ def _modular_count(
                     core, root = modular_core(allocation, p, seed, form, support)
                     blocks = _blocks(core)
         found.append((locus.value,) if locus else _count_blocks(core, root, blocks, timeout))
+        if only_odd and prod(found[0]) % 2 == 0:
+            break
     if len({prod(count) for count in found}) != 1:
         raise RootCountError(f"the counts modulo {used} differ: {found}")
     roots = RootCount(prod(found[0]), DEGREE, form, found[0], tuple(used), seed)

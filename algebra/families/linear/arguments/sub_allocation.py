@@ -113,7 +113,7 @@ def _counted(
         try:
             roots = generic_root_count(
                 part, case.problem.student(), seed=case.effort.seed, timeout=seconds,
-                fallback=counter,
+                fallback=counter, has_full_rank=True, only_odd=True,
             )  # fmt: skip
         except (RootCountError, OutOfTime):
             parts.left.append(part)
