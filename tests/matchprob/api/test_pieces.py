@@ -232,6 +232,8 @@ def test_no_last_layer_before_a_relu():
     found = mp.certify(problem)
     assert found.verdict == "undecided"
     assert "last layer" not in str(found)
+    [row] = mp.capacity(MODELS / "relulast1.onnx", ["W1"], m=1).subsets
+    assert (row.rank, row.capacity, min(one.rank for one in row.points)) == (1, 1, 0)
 
 
 @pytest.mark.parametrize("seed", range(2))
@@ -286,10 +288,21 @@ def test_weights_of_a_residual_block(seed):
     assert (found.learnable, found.rank, found.capacity, found.exact) == (324, 324, 81, True)
 
 
-def test_the_same_net_as_a_kind_and_as_a_file():
+@pytest.mark.parametrize("kind", ["ffn", pytest.param("file", marks=pytest.mark.long)])
+def test_the_same_net_as_a_kind_and_as_a_file(kind, tmp_path):
     """2,433 parameters of a tanh net, all of which count (Fefferman 1994, Sussmann 1992)."""
-    net = mp.FeedForward(q=8, widths=(32, 32, 32), d=1, m=1, activation="tanh", biases=True)
-    assert mp.dimension(net).dimension == 2433
+    widths = (8, 32, 32, 32, 1)
+    net = mp.FeedForward(q=8, widths=widths[1:-1], d=1, m=1, activation="tanh", biases=True)
+    if kind == "file":
+        made = Net()
+        value = made.input("x", 8)
+        for k, (q, n) in enumerate(pairwise(widths)):
+            value = made.linear(f"l{k}", value, q, n)
+            value = made("Tanh", value) if k < 3 else value
+        net = tmp_path / "tanh.onnx"
+        onnx.save(made.model(value), str(net))
+    found = mp.dimension(net)
+    assert (found.dimension, found.expected, found.defect) == (2433, 2433, 0)
 
 
 def test_biases_at_the_weights_of_a_file(tmp_path):
