@@ -139,6 +139,9 @@ def memory_limit() -> int:
 def check_memory(needed: int, what: str) -> None:
     """Refuse work before it begins, if it takes more memory than a limit that is given leaves.
 
+    For parts of the work, such as reading a table: what comes later may take more, so the limit
+    that is named is the least one.
+
     Parameters
     ----------
     needed : int
@@ -159,12 +162,15 @@ def check_memory(needed: int, what: str) -> None:
     beside = f", of which {in_units(held)} are taken" if held else ""
     raise Unfinished(
         f"{what} takes about {in_units(needed)} of memory, more than the limit leaves "
-        f"({in_units(limit.size)}{beside}): raise `memory` to {smallest_limit(held + needed)}"
+        f"({in_units(limit.size)}{beside}): raise `memory` to at least "
+        f"{smallest_limit(held + needed)}"
     )
 
 
-def need_left(needed: int, what: str) -> None:
+def need_left(needed: int, what: str, later: int = 0) -> None:
     """Refuse work that takes more memory than `memory_limit`; `what` with its verb.
+
+    What comes `later` takes so many bytes: the limit that is named suffices for it, too.
 
     Raises
     ------
@@ -173,7 +179,7 @@ def need_left(needed: int, what: str) -> None:
     if needed >= memory_limit():
         raise Unfinished(
             f"{what} about {in_units(needed)} of memory, more than the limit leaves "
-            f"({limit_in_words()}): raise `memory` to {limit_for(needed)}"
+            f"({limit_in_words()}): raise `memory` to {limit_for(max(needed, later))}"
         )
 
 

@@ -520,10 +520,10 @@ class Columns:
         self.names = sorted(names)
         self._kept: list[tuple[slice, Sweep]] = []
         own = bytes_of_sample(model.program, frozenset(names))
-        if own > memory_limit() // 2:
+        if least_memory(model, names) > memory_limit():
             raise Unfinished(
                 f"one sample takes about {in_units(own)} of memory, more than half of the limit "
-                f"({limit_in_words()}): raise `memory` to {limit_for(2 * own)}, or let fewer "
+                f"({limit_in_words()}): raise `memory` to {limit_for(least_memory(model, names))}, or let fewer "
                 "parameters learn"
             )
         left = memory_beside_weights(model)
@@ -627,11 +627,11 @@ def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: i
     return np.concatenate([*by_u, by_v], axis=1)
 
 
-def memory_beside_weights(model: Model) -> int:
+def memory_beside_weights(model: Model, later: int = 0) -> int:
     """Bytes of the memory limit that the weights leave to samples and derivatives.
 
     Residues of all weights, conversions of the largest; on activation patterns exact values, too,
-    and doubles.
+    and doubles.  If they leave nothing the limit that is named suffices for `later` bytes as well.
 
     Raises
     ------
@@ -641,8 +641,13 @@ def memory_beside_weights(model: Model) -> int:
     sizes = [8 * math.prod(shape) for shape in model.program.weights.values()]
     copies = 3 if "choose" in model.functions else 1
     needed = copies * sum(sizes) + 2 * max(sizes, default=0)
-    need_left(needed, "the weights take")
+    need_left(needed, "the weights take", later)
     return memory_limit() - needed
+
+
+def least_memory(model: Model, names: Sequence[str]) -> int:
+    """Bytes without which no derivative by weights is computed: those of two samples."""
+    return 2 * bytes_of_sample(model.program, frozenset(names))
 
 
 def samples_of_part(size: int) -> int:

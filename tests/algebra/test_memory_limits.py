@@ -177,6 +177,39 @@ def test_the_limit_of_a_refusal_suffices(tmp_path):
     assert (found.rank, found.capacity) == (8, 4)
 
 
+def _with_images(net):
+    value = net("Conv", net.input("x", 1, 200, 150), net.weight("c.weight", 16, 1, 3, 3))
+    return net.linear("l", net("Flatten", net("GlobalMaxPool", net("Relu", value))), 16, 2)
+
+
+def _with_attention(net):
+    value = net.linear("in", net.input("x", 6, 20), 20, 20)
+    scores = net("MatMul", value, net("Transpose", value, perm=[0, 2, 1]))
+    return net.linear("out", net("MatMul", net("Softmax", scores), value), 20, 3)
+
+
+@pytest.mark.parametrize(("make", "samples"), [(_with_images, 2), (_with_attention, None)])
+def test_no_refusal_follows_in_the_limit_of_a_refusal(make, samples, tmp_path):
+    """Once a model is read, the limit that a refusal names is that of the whole call."""
+    net = Net()
+    onnx.save(net.model(make(net)), str(tmp_path / "net.onnx"))
+    read, size = read_onnx(tmp_path / "net.onnx"), 70_000
+    limits = []
+    # One stage after the other refuses.
+    while size < 70_000_000 and len(limits) < 5:
+        try:
+            with limited_memory(size):
+                mp.capacity(read, ["*.bias"], m=samples)
+            break
+        except Unfinished as refused:
+            limits.append(memory_size(str(refused).rpartition("to ")[2].partition(",")[0]))
+            size *= 4
+    assert limits
+    with limited_memory(min(limits)):
+        [found] = mp.capacity(read, ["*.bias"], m=samples).subsets
+    assert found.rank > 0
+
+
 def test_a_list_of_all_weights_counts():
     """Not made for an allocation of a part of them, and refused if it is too large."""
     net = LinearEstimator(q=2000, d=1000, m=1)

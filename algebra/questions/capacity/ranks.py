@@ -37,7 +37,14 @@ from algebra.linalg.modular import (
 )
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import WIDTH, unsigned
-from algebra.memory_limits import in_units, limit_in_words, limited_memory, memory_limit, need_left
+from algebra.memory_limits import (
+    in_units,
+    limit_for,
+    limit_in_words,
+    limited_memory,
+    memory_limit,
+    need_left,
+)
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
     COLUMNS,
@@ -47,6 +54,7 @@ from algebra.programs.generic import (
     ProgramPoint,
     argued,
     independent_rows,
+    least_memory,
     memory_beside_weights,
     random_program_point,
     work_of_sample,
@@ -325,7 +333,8 @@ def _most_samples(model: Model, subset: Subset, entry: int = _BYTES) -> int:
     sweep = work_of_sample(
         model.program, frozenset(subset.names), with_signs="choose" in model.functions
     )
-    d, limit = model.outputs, memory_beside_weights(model)
+    later = least_memory(model, subset.names)
+    d, limit = model.outputs, memory_beside_weights(model, later)
     # Inputs as residues and as doubles, with the random words that they are drawn from.
     inputs = 32 * sum(map(prod, model.program.samples.values()))
 
@@ -348,7 +357,8 @@ def _most_samples(model: Model, subset: Subset, entry: int = _BYTES) -> int:
         passes = sweep * samples <= MOST_PASSES
         return work <= MOST_WORK and passes and memory(samples) <= limit
 
-    need_left(memory(2) + memory_limit() - limit, "two samples and the weights take")
+    needed = memory(2) + memory_limit() - limit
+    need_left(needed, "two samples and the weights take", later)
     least, most = 2, 4
     while fits(most):
         least, most = most, 2 * most
@@ -373,10 +383,12 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
     first = max(size // d + 1, samples_of_all(model.program, subset)) + 1
     samples, more = m or min(first, most), _MORE_SAMPLES if chooses else 2
     entries = d * min(size, d * samples) + sum(map(prod, model.program.samples.values()))
-    if m is not None and entry * samples * entries > memory_beside_weights(model):
+    left, taken = memory_beside_weights(model), entry * samples * entries
+    if m is not None and taken > left:
         raise Unfinished(
-            f"{m} samples take about {in_units(entry * samples * entries)} of memory, more than "
-            f"the limit ({limit_in_words()}): ask for fewer, or raise `memory`"
+            f"{m} samples take about {in_units(taken)} of memory, more than the limit "
+            f"({limit_in_words()}): ask for fewer, or raise `memory` to "
+            f"{limit_for(max(taken + memory_limit() - left, least_memory(model, subset.names)))}"
         )
     done: list[int] = []
     early = _EARLY if samples >= _LEAST_EARLY and not math.isinf(time_left()) else ()
