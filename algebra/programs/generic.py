@@ -520,10 +520,11 @@ class Columns:
         self.names = sorted(names)
         self._kept: list[tuple[slice, Sweep]] = []
         own = bytes_of_sample(model.program, frozenset(names))
-        if least_memory(model, names) > memory_limit():
+        least = least_memory(model, names)
+        if least > memory_limit():
             raise Unfinished(
                 f"one sample takes about {in_units(own)} of memory, more than half of the limit "
-                f"({limit_in_words()}): raise `memory` to {limit_for(least_memory(model, names))}, or let fewer "
+                f"({limit_in_words()}): raise `memory` to {limit_for(least)}, or let fewer "
                 "parameters learn"
             )
         left = memory_beside_weights(model)
