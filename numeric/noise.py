@@ -12,7 +12,8 @@ S = diag(s_k).
 noise and over starting points drawn by the law, of the error of a fit that minimizes
 |z − z(θ)|²/σ² + |S^{-1}(θ − start)|².  The deviation of an activity is the root mean square over
 its numbers.  Directions with singular values of J far above σ/s are *stiff*, those far below
-*sloppy*: a full rank does not show them.
+*sloppy*: a full rank does not show them.  With ReLU the network is replaced by the polynomial map
+of its own activation pattern; errors that move a unit across its kink are not predicted.
 
 **Fewest units.**  Let A_u = J_u S/σ, F = T S, and φ(x) = tr F (1 + Σ x_u A_uᵀA_u)^{-1} Fᵀ, the sum
 of the variances of the target.  φ is convex in x.  So for every x, and every set of k units,
@@ -293,8 +294,11 @@ class Predicted:
         values = [f"{value:.3g}" for value in self.singular_values]
         shown_values = ", ".join(values if len(values) < 9 else [*values[:4], "…", *values[-3:]])
         error = self.singular_value_error
+        assert self.sensitivity is not None
+        kinks = self.sensitivity.question.parametrized.network.has_kinks
+        place = "at these parameters" + " and on their activation pattern" * kinks
         return [
-            f"  at these parameters, noise {self.sigma:g}: predicted deviation of the target "
+            f"  {place}, noise {self.sigma:g}: predicted deviation of the target "
             f"{self.total:.3g}, between {min(self.deviation):.3g} and {max(self.deviation):.3g}; "
             f"without a recording {self.deviation_with([]):.3g}",
             f"  singular values at these parameters: {shown_values or 'none'}"

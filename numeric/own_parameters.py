@@ -58,4 +58,6 @@ def at_own_parameters(problem: Problem, seed: int) -> Problem:
         for (name, i, j), value in measured.items():
             weights[name][i, j] = fmpq(value.numerator, value.denominator)
     found = network.at_parameters(weights, to_rational(drawn.X), problem.support)
-    return replace(problem, network=found, values=Values())
+    # The jitter of measured weights is what is known of them before a recording.
+    kept = problem.values if problem.values.jitter else Values()
+    return replace(problem, network=found, values=kept)

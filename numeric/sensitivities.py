@@ -25,6 +25,7 @@ from operator import matmul, truediv
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
@@ -32,6 +33,7 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Cell
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank
+from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.jacobian import Sweep, factors
 from algebra.questions.record.question import RecordingQuestion
@@ -39,7 +41,7 @@ from algebra.questions.record.target import Owners
 from algebra.ranks.jacobian import base_of
 from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import check_time
-from numeric.instances import draw_entries, draw_instance, factor_of
+from numeric.instances import draw_entries, draw_instance, factor_of, to_double
 from numeric.streams import stream
 
 # Entries of a Jacobian up to which it is enclosed in balls.
@@ -207,6 +209,11 @@ class _Point:
             isinstance(update, LowRank) for _, update in problem.network.updates
         ):
             raise InputError("`noise`: low-rank updates have no law before the recording")
+        if networks[0].own_point is not None:
+            # Of a network with ReLU, on its own activation pattern.
+            own_point = networks[0].own_point
+            weights = {name: to_double(w) for name, w in own_point.weights.items()}
+            return cls(question, networks[0], weights, to_double(own_point.X))
         laws = problem.distribution
         own = Problem(networks[0], {}, problem.support, laws, values=problem.values)
         instance = draw_instance(own, seed, 0)
@@ -218,6 +225,14 @@ class _Point:
         X = np.concatenate([instance.X, new], axis=1)
         assert isinstance(networks[1], ActivatedNetwork)
         return cls(question, networks[1], instance.weights, X)
+
+    def _arithmetic(self, product: Any, number: Any = fmpq) -> EntryArithmetic:
+        """The network's arithmetic, with the exact activation pattern of ReLU."""
+        network = self.network
+        if network.own_point is None:
+            return network.entries(product, number)
+        signs = network.on_pattern(network.own_point.signs)
+        return EntryArithmetic(network.function, product, number, signs)
 
     @cached_property
     def moves(self) -> list[dict[Cell, Any]]:
@@ -276,7 +291,7 @@ class _Point:
     ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
         """Derivatives of all numbers of some readings, and their owners; `known` by source."""
         network = self.network
-        arithmetic = network.entries(matmul, truediv)
+        arithmetic = self._arithmetic(matmul, truediv)
         blocks, program = network.placed(self.weights, self.X), network.program()
         for source in {source for source, _ in owners}.difference(known):
             parts = []
@@ -296,7 +311,7 @@ class _Point:
     def enclosed(self, chosen: Sequence[int]) -> np.ndarray:
         """The same of some elements in balls, entry by entry."""
         network, program = self.network, self.network.program()
-        arithmetic, blocks = network.entries(ball_product), network.placed(self.weights, self.X)
+        arithmetic, blocks = self._arithmetic(ball_product), network.placed(self.weights, self.X)
         single = sorted({cell for move in self.moves for cell in move})
         place = {cell: k for k, cell in enumerate(single)}
         mix = np.zeros((len(single), len(self.moves)), dtype=object)

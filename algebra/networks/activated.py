@@ -414,8 +414,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         if self.activation.is_piecewise:
             if not point.signs:
                 raise InputError(kinked("this verb"))
-            patterns = dict(zip(nodes, point.signs, strict=True))
-            return ModularArithmetic(p, signs=lambda node, a: patterns[node])
+            return ModularArithmetic(p, signs=self.on_pattern(point.signs))
         known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
 
         def phi(node: Node, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -425,6 +424,12 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             return known[node][1]
 
         return ModularArithmetic(p, phi)
+
+    def on_pattern(self, signs: Sequence[np.ndarray]) -> Callable[[Node, Any], np.ndarray]:
+        """An activation pattern as arithmetics ask for it, of a node and its values."""
+        nodes = [self.program().nodes[k] for k in self._nodes(VALUES)]
+        patterns = dict(zip(nodes, signs, strict=True))
+        return lambda node, a: patterns[node]
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         return self._factors(point, names, self.program().output)

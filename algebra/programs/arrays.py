@@ -254,6 +254,10 @@ class EntryArithmetic(ArrayArithmetic):
         whole = a * factor.numerator
         return whole if factor.denominator == 1 else whole / factor.denominator
 
+    def kept(self, a: Array, where: Array) -> Array:
+        # A zero of the ring, not the integer, of which a quotient would be a double.
+        return np.where(where, a, a * 0 if a.dtype == object else 0)
+
     def times(self, a: Array, b: Array) -> Array:
         return np.asarray(a * b)
 

@@ -63,8 +63,6 @@ def identify(
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
-            if noise is not None:
-                raise InputError("`noise`: predicted for smooth activations, not for ReLU")
             problem = at_own_parameters(problem, seed)
         aim = None
         if noise is not None:

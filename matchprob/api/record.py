@@ -172,8 +172,6 @@ def record(
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
-            if noise is not None:
-                raise InputError("`noise`: predicted for smooth activations, not for ReLU")
             problem = at_own_parameters(problem, seed)
         if noise is not None:
             from numeric.noise import noisy_recording

@@ -130,6 +130,58 @@ def test_ranks_against_complex_steps(seed):
     assert all(line.strip().lower().startswith(about) for line in lines)
 
 
+@pytest.mark.parametrize("seed", range(many(20)))
+def test_noise_is_predicted_on_the_activation_pattern(seed):
+    """Derivatives and singular values are those by complex steps; deviations those of theory."""
+    problem = circuit(seed)
+    found = record(problem, "units", target="units", noise=0.1, seed=seed, seconds=2)
+    J = derivatives(problem, seed, lambda *a: np.concatenate([r.ravel() for r in states(*a)]))
+    rows = found.sensitivity.rows
+    assert np.allclose(sorted(map(tuple, rows.T)), sorted(map(tuple, J.T)), atol=1e-12)
+    kept = np.isin(found.sensitivity.owner, [e.unit for e in found.recorded])
+    values = np.linalg.svd(rows[kept], compute_uv=False)
+    assert np.allclose(found.singular_values, values, atol=found.singular_value_error + 1e-12)
+    S = np.diag(found.sensitivity.prior)
+    A = rows[kept] @ S / 0.1
+    C = S @ np.linalg.inv(np.eye(len(S)) + A.T @ A) @ S
+    assert np.isclose(found.total, np.sqrt(np.trace(rows @ C @ rows.T) / len(rows)))
+    assert "on their activation pattern" in str(found.document())
+
+
+def test_noise_with_relu_agrees_with_simulated_fits():
+    """200 fits within the pattern of a small circuit have the predicted error, within 15 %."""
+    net = RNN(n=3, T=3, b=1, d=1, m=8, activation="relu", biases=True)
+    problem = Problem(net, {"c": "all"})
+    found = record(problem, ["units"], target="units", noise=1e-3, must=["unit 0"], seed=2)
+    own = at_own_parameters(problem, 2).network.own_point
+    w = {name: table.astype(float) for name, table in own.weights.items()}
+    X = own.X.astype(float)
+    unit = [e.unit for e in found.recorded]
+    rng, errors = np.random.default_rng(0), []
+
+    def flat(c, which):
+        return np.array(states(net, {**w, "c": c}, X))[:, which].ravel()
+
+    def step(f, c):
+        at = np.eye(3)[:, :, None] * 1e-6
+        return np.array([(f(c + d) - f(c - d)) / 2e-6 for d in at]).T
+
+    prior = found.sensitivity.prior
+    for _ in range(200):
+        # The prior of the theory is wide; the fit starts nearby so that the pattern is kept.
+        seen = flat(w["c"], unit) + 1e-3 * rng.standard_normal(flat(w["c"], unit).shape)
+        start = w["c"][:, 0] + prior * rng.standard_normal(3)
+        c = w["c"]
+        for _ in range(3):
+            J = step(lambda v: flat(v, unit), c) / 1e-3
+            r = np.concatenate([(seen - flat(c, unit)) / 1e-3, (start - c[:, 0]) / prior])
+            A = np.vstack([J, np.diag(1 / prior)])
+            c = c + np.linalg.lstsq(A, r, rcond=None)[0][:, None]
+        errors.append(flat(c, range(3)) - flat(w["c"], range(3)))
+    assert found.rank.rank == 3
+    assert np.isclose(np.sqrt(np.mean(np.square(errors))), found.total, rtol=0.15)
+
+
 def test_a_kernel_is_no_dimension_of_matches():
     """Where the rank is larger nearby the family of matches is smaller than the kernel."""
     net = RNN(n=2, T=1, b=1, d=1, m=2, activation={"leaky": "1/10"}, biases=True)
@@ -191,7 +243,6 @@ def test_refusals():
     for verb in (certify, count):
         refuses("ranks depend on which units are active", verb, plain)
     refuses("samples=new", record, plain, "units", target="samples=new")
-    refuses("`noise`: predicted for smooth", record, plain, "units", noise=0.1)
     refuses("there is no proof file", record(plain, "units").proof_file)
     refuses("`activation.leaky`", RNN, n=2, T=2, b=1, d=1, m=1, activation={"leaky": 2})
     with pytest.raises(InputError, match="low-rank"):
