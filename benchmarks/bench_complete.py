@@ -5,6 +5,7 @@ Run from the top folder::
     python benchmarks/bench_complete.py                          # seed 5, trials 0 … 4
     python benchmarks/bench_complete.py --seed 6 --trials 0 1 2  # other allocations
     python benchmarks/bench_complete.py --trees OLD NEW          # two checkouts on four nets
+    python benchmarks/bench_complete.py --trees OLD NEW --random 300   # on random nets
 
 Figure 2a's nets with n = 12, T = m = 6, b = 1, d = 4: 24 weights of W in `--rows` rows, at most six
 a row, one allocation drawn for each trial.  The table has the CPU seconds (children included) of
@@ -41,7 +42,7 @@ from numeric.instances import draw_instance
 from numeric.warm_up import GROUPS, warm_up
 
 # Names in `bench_homotopy.NETS`, N, and the number of instances.
-TREES = {"twelve2": (120, 20), "twelve3": (60, 40), "five": (12, 400), "four18": (18, 400)}
+TREES = {"twelve2": (120, 10), "twelve3": (60, 20), "five": (12, 400), "four18": (18, 400)}
 # A batch in the tree that is the current folder, the least CPU seconds of some repeats.
 _BATCH = """
 import json, sys, time
@@ -56,12 +57,63 @@ engine = HomotopyEngine(problem, root_count=known, cache=False)
 drawn = [draw_instance(problem, 0, k) for k in range(count)]
 engine.count_many([draw_instance(problem, 1, 0)])
 least = float("inf")
-for _ in range(3):
+for _ in range(2):
     then = time.process_time()
     counts = engine.count_many(drawn)
     least = min(least, time.process_time() - then)
 print(json.dumps([least, [[c.status, c.real, c.complex, c.seconds] for c in counts]]))
 """
+# Complete counts of one instance each of random nets, n = 3 … 8, of at most 200 solutions.
+_RANDOM = """
+import json, random, sys
+from algebra.errors import InputError
+from algebra.networks.recurrent import LinearRNN
+from algebra.problems.allocation import Allocation
+from algebra.problems.problem import Problem
+from algebra.systems.root_count import RootCountError, generic_root_count
+from numeric.engines.homotopy import HomotopyEngine
+from numeric.instances import draw_instance
+out, k = [], 0
+while len(out) < int(sys.argv[1]):
+    k += 1
+    rng = random.Random(f"complete/{k}")
+    n, T, d = rng.randint(3, 8), rng.randint(2, 4), rng.randint(1, 3)
+    net = LinearRNN(n=n, T=T, b=1, d=d, m=rng.choice((T, T, rng.randint(1, 3))))
+    if not 2 <= net.outputs <= n * n:
+        continue
+    places = rng.sample([("W", i, j) for i in range(n) for j in range(n)], net.outputs)
+    problem = Problem.of(Allocation.from_cells(net, sorted(places)))
+    try:
+        known = generic_root_count(problem.allocation, timeout=5.0).value
+        if not 2 <= known <= 200:
+            continue
+        engine = HomotopyEngine(problem, root_count=known, cache=False)
+        [count] = engine.count_many([draw_instance(problem, 0, 0)])
+    except (InputError, RootCountError):
+        continue
+    out.append([k, count.status, count.real, count.complex])
+print(json.dumps(out))
+"""
+
+
+def call(tree: Path, code: str, *words: str) -> list:
+    """What Python code prints as JSON, run in a tree."""
+    done = subprocess.run(
+        [sys.executable, "-c", code, *words],
+        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, text=True, check=True,
+        stdout=subprocess.PIPE,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def compare_random(trees: list[Path], nets: int) -> int:
+    """Print how many complete counts of random nets differ between two trees."""
+    old, new = (call(tree, _RANDOM, str(nets)) for tree in trees)
+    both = [(a, b) for a, b in zip(old, new, strict=True) if a[1] == b[1] == "complete"]
+    differ = sum(a != b for a, b in both) + sum(a[0] != b[0] for a, b in zip(old, new, strict=True))
+    complete = [sum(row[1] == "complete" for row in rows) for rows in (old, new)]
+    print(f"{nets} random nets: complete {complete[0]} and {complete[1]}, differ {differ}")
+    return int(differ > 0)
 
 
 def batch(tree: Path, name: str) -> tuple[float, list[list]]:
@@ -71,12 +123,8 @@ def batch(tree: Path, name: str) -> tuple[float, list[list]]:
     network, cells = NETS[name]
     sizes = {key: getattr(network, key) for key in ("n", "T", "b", "d", "m")}
     known, count = TREES[name]
-    done = subprocess.run(
-        [sys.executable, "-c", _BATCH, json.dumps([sizes, cells, known, count])],
-        cwd=tree, env={**os.environ, "PYTHONPATH": str(tree)}, text=True, check=True,
-        stdout=subprocess.PIPE,
-    )  # fmt: skip
-    spent, counts = json.loads(done.stdout)
+    words = json.dumps([sizes, cells, known, count])
+    spent, counts = call(tree, _BATCH, words)
     return spent, counts
 
 
@@ -169,10 +217,14 @@ def main() -> int:
     parser.add_argument("--instances", type=int, default=1, help="real instances an allocation")
     parser.add_argument("--counts", type=Path, help="file of root counts already known, and kept")
     parser.add_argument("--trees", type=Path, nargs=2, help="two checkouts")
+    parser.add_argument("--random", type=int, help="with --trees: so many random nets instead")
     parser.add_argument("--cap", type=float, default=60.0, help="seconds of another engine a net")
     options = parser.parse_args()
     if options.trees:
-        return compare_trees([tree.resolve() for tree in options.trees], options.cap)
+        trees = [tree.resolve() for tree in options.trees]
+        if options.random:
+            return compare_random(trees, options.random)
+        return compare_trees(trees, options.cap)
     problem = figure2(options.n, options.rows)
     failed = warm_up(list(GROUPS))
     if failed:

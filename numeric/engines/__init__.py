@@ -168,7 +168,7 @@ def _start_phcpy(resources: Resources) -> None:
         {"linear", "polynomial"},
         complete=True,
         needs=("phcpy",),
-        summary="PHCpack's blackbox solver on the core system",
+        summary="PHCpack: its path tracker, or its blackbox solver on the core system",
     ),
     check=_start_phcpy,
 )

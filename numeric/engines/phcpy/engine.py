@@ -1,6 +1,8 @@
 """Real solutions counted by phcpy: the reference engine.
 
-The core of each instance (after exact elimination) is solved by PHCpack's blackbox solver in
+Where a net has more than a few solutions and a form whose coefficients are free, PHCpack's path
+tracker follows all of them from known ones (`numeric.engines.phcpy.paths`).  Else the core of each
+instance (after exact elimination) is solved by PHCpack's blackbox solver in
 a worker process.  If there are more equations than unknowns (labels that are not independent) it
 solves random combinations of them, and roots that violate an equation are removed.  Its answer is
 used only if it is complete: exactly as many distinct regular roots as the generic root count, each
@@ -15,6 +17,7 @@ import random
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 
 import numpy as np
 from flint import fmpq
@@ -26,6 +29,7 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.engines.phcpy.floating_core import FloatingCore
+from numeric.engines.phcpy.paths import PhcpyPaths
 from numeric.engines.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.engines.phcpy.solutions import PhcpyResult
 from numeric.engines.phcpy.systems import Terms, backward_errors
@@ -34,6 +38,8 @@ from numeric.instances import Instance
 # Relative size of imaginary parts: real below the first bound, non-real above the second.
 REAL_BELOW = 1e-9
 NONREAL_ABOVE = 1e-6
+# Largest root count for which the blackbox solver is preferred: it needs no start system.
+_FEW = 6
 # A lost root is found more often by other random numbers than by higher precision.
 _ATTEMPTS = ("d", "d", "d", "dd")
 # Largest number of workers that may crash on the same system.
@@ -47,7 +53,7 @@ RESIDUAL = 1e-6
 
 
 class PhcpyEngine(SequentialEngine):
-    """Counts the real solutions of instances with PHCpack's blackbox solver.
+    """Counts the real solutions of instances with PHCpack.
 
     Parameters
     ----------
@@ -78,6 +84,13 @@ class PhcpyEngine(SequentialEngine):
         self.timeout = timeout
         self._process = process or PhcpyProcess()
 
+    @cached_property
+    def _paths(self) -> PhcpyPaths | None:
+        """The path tracker, if it is used."""
+        if self.root_count is None or self.root_count <= _FEW:
+            return None
+        return PhcpyPaths.of(self.problem, self.root_count, self._process, self.timeout)
+
     def __enter__(self) -> PhcpyEngine:
         return self
 
@@ -91,6 +104,18 @@ class PhcpyEngine(SequentialEngine):
     def count(self, instance: Instance) -> InstanceCount:
         """All solutions of one instance."""
         start = time.perf_counter()
+        if self._paths is not None:
+            try:
+                found = self._paths.count(instance)
+            except PhcpyCrashed as error:
+                note = f"phcpy: {error}"
+                found = InstanceCount(
+                    instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
+                )
+            except PhcpyError as error:
+                check_time()
+                found = InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
+            return replace(found, seconds=time.perf_counter() - start)
         core = exact_core(instance)
         settled = settled_by_elimination(core, instance.index)
         if settled is not None:
