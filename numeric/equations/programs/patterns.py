@@ -1,6 +1,10 @@
 r"""Activation patterns of a program: the signs of its choices at real points.
 
 **The model's own pattern** is that at its own weights, for given or standard Gaussian samples.
+Where the value of a choice is 0 there, such as at weights that begin at 0, the labels are no
+function of one piece: signs are those at weights beside them, in a random direction, so that the
+pattern is one of pieces that meet there.  (|u| − relu(u) − relu(−u) is 0, and not −u as with all
+signs negative.)
 
 **Drawn patterns** are those at random weights at which every unit switches: with plain random
 weights the samples become more and more alike from layer to layer, and most deep units have one
@@ -50,6 +54,9 @@ _SAMPLES = 256
 _FEW = 8
 _TRIES = 8
 _SPREAD = 0.3
+# Values of this size, in units of the largest, count as 0; distance of weights beside others.
+_ROUNDING = 1e-13
+_BESIDE = 1e-7
 # One of so many entries of a kernel is kept where few suffice.
 _TAPS = 4
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -74,22 +81,38 @@ class _Recorder(EntryArithmetic):
 
     forms_patches = True
 
-    def __init__(self, program: Program, maxima: Mapping[int, bool] | None = None) -> None:
+    def __init__(
+        self,
+        program: Program,
+        maxima: Mapping[int, bool] | None = None,
+        notes_kinks: bool = False,
+    ) -> None:
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
         self._maxima = maxima or {}
         self.pattern: dict[int, np.ndarray] = {}
+        # Where values that choose are 0 or as small as rounding, by the number of the node.
+        self.kinks: dict[int, np.ndarray] = {}
+        self.notes_kinks = notes_kinks
         super().__init__(number=truediv, signs=self._recorded)
 
     def _recorded(self, node: Node, a: np.ndarray) -> np.ndarray:
-        self._check(node, a)
-        found = self.pattern[self._numbers[id(node)]] = a > 0
+        number, size = self._numbers[id(node)], self._check(node, a)
+        found = self.pattern[number] = a > 0
+        if self.notes_kinks:
+            self._note(number, np.abs(a) <= _ROUNDING * size)
         return found
 
+    def _note(self, number: int, kinks: np.ndarray) -> None:
+        if kinks.any():
+            self.kinks[number] = kinks
+
     @staticmethod
-    def _check(node: Node, a: np.ndarray) -> None:
+    def _check(node: Node, a: np.ndarray) -> float:
         # Least and largest entries are found without another array; either is NaN if an entry is.
-        if a.size and not (np.isfinite(a.min()) and np.isfinite(a.max())):
+        least, most = (float(a.min()), float(a.max())) if a.size else (0.0, 0.0)
+        if not (np.isfinite(least) and np.isfinite(most)):
             raise NoPattern(f"{node.label or 'a value'} whose sign chooses is no number")
+        return max(most, -least)
 
     def choose(
         self, node: Node, sign: np.ndarray, positive: np.ndarray, other: np.ndarray
@@ -98,9 +121,12 @@ class _Recorder(EntryArithmetic):
         if number not in self._maxima:
             return super().choose(node, sign, positive, other)
         second = 0 if self._maxima[number] else other
-        self._check(node, positive)
-        self._check(node, other)
+        size = max(self._check(node, positive), self._check(node, other))
         self.pattern[number] = positive > second
+        if self.notes_kinks:
+            kinks = np.abs(positive - second) <= _ROUNDING * size
+            # Units that are off have the maximum 0, at all weights near these.
+            self._note(number, kinks & (self._maxima[number] | (positive != 0)))
         return np.asarray(np.maximum(positive, second))
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
@@ -142,7 +168,10 @@ def doubles(table: np.ndarray, denominator: int) -> np.ndarray:
 
 
 def pattern_at(
-    program: Program, weights: Mapping[str, np.ndarray], samples: Mapping[str, np.ndarray]
+    program: Program,
+    weights: Mapping[str, np.ndarray],
+    samples: Mapping[str, np.ndarray],
+    beside: Callable[[], Mapping[str, np.ndarray]] | None = None,
 ) -> dict[int, np.ndarray]:
     """The signs at a point, by the numbers of the nodes that choose.
 
@@ -152,6 +181,8 @@ def pattern_at(
     weights : mapping of str to ndarray
     samples : mapping of str to ndarray
         With the batch axis last.
+    beside : callable, optional
+        Weights very near to these, which give the signs of values that are 0.
 
     Raises
     ------
@@ -164,10 +195,16 @@ def pattern_at(
     short, maxima = _with_maxima(program)
     for start in range(0, m, step):
         check_time()
-        recorder = _Recorder(short, maxima)
+        recorder = _Recorder(short, maxima, beside is not None)
         few = {name: value[..., start : start + step] for name, value in samples.items()}
         with np.errstate(all="ignore"):
             evaluate_wide(short, recorder, fixed | few)
+            if beside is not None and recorder.kinks:
+                other = _Recorder(short, maxima)
+                near = {name: value[..., None] for name, value in beside().items()}
+                evaluate_wide(short, other, near | few)
+                for k, own in recorder.kinks.items():
+                    recorder.pattern[k] = np.where(own, other.pattern[k], recorder.pattern[k])
         parts.append(recorder.pattern)
     if len(parts) == 1:
         return parts[0]
@@ -247,7 +284,14 @@ def own_patterns(
             return {n: v[..., np.arange(m) % v.shape[-1]] for n, v in inputs.items()}
         return _samples(program, m, tokens, seed)
 
-    return _PatternsAt(program, samples, lambda again: weights)
+    def beside() -> dict[str, np.ndarray]:
+        rng = _generator(seed, 0, "beside")
+        return {
+            name: own + _BESIDE * (np.abs(own).max(initial=0) or 1) * rng.standard_normal(own.shape)
+            for name, own in weights.items()
+        }
+
+    return _PatternsAt(program, samples, lambda again: weights, beside=beside)
 
 
 def drawn_patterns(
@@ -335,6 +379,8 @@ class _PatternsAt:
         Whether there are others.
     few : callable, optional
         Weights many of which are 0, by default those of a pattern.
+    beside : callable, optional
+        Weights very near to those of a pattern, where values that choose may be 0.
     """
 
     def __init__(
@@ -344,7 +390,9 @@ class _PatternsAt:
         weights: Callable[[bool], Mapping[str, np.ndarray]],
         redraws: bool = False,
         few: Callable[[], Mapping[str, np.ndarray]] | None = None,
+        beside: Callable[[], Mapping[str, np.ndarray]] | None = None,
     ) -> None:
+        self._beside = beside
         self._program, self._samples, self._weights = program, samples, weights
         self._few = few or (lambda: weights(False))
         self._redraws, self._last = redraws, (0, dict[str, np.ndarray]())
@@ -367,7 +415,7 @@ class _PatternsAt:
         while True:
             weights = self._weights(again)
             try:
-                return pattern_at(self._program, weights, few)
+                return pattern_at(self._program, weights, few, self._beside)
             except NoPattern:
                 if not self._redraws or part.start:
                     raise

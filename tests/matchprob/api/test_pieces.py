@@ -267,6 +267,30 @@ def test_more_samples_than_were_asked_may_fit():
     assert "with one sample more they cannot" in whole
 
 
+def test_weights_that_begin_at_0_have_no_pattern_of_their_own():
+    """|u| − relu(u) − relu(−u) is 0 everywhere, and not −u, as with negative signs at u = 0."""
+    net = Net()
+    u = net("MatMul", net.input("x", 2), net.tensor(np.zeros((2, 1)), "w"))
+    terms = net("Sub", net("Abs", u), net("Relu", u)), net("Relu", net("Neg", u))
+    read = read_onnx("zero.onnx", data=net.model(net("Sub", *terms)).SerializeToString())
+    [found] = mp.capacity(read, ["w"]).subsets
+    assert (found.rank, found.capacity) == (0, 0)
+    assert mp.dimension(read).at_least == 0
+
+
+@pytest.mark.parametrize("op", ["Relu", "Max"])
+def test_a_pattern_of_pieces_that_meet_at_zero_weights(op):
+    """Half of the samples switch a unit whose weights are 0; equal units are not on at once."""
+    net = Net()
+    x, zeros = net.input("x", 3), net.tensor(np.zeros((3, 1)), "w")
+    value = net("MatMul", x, zeros)
+    other = net("Relu", net("Neg", value)) if op == "Relu" else net("MatMul", x, zeros)
+    value = net("Add", net("Relu", value), other) if op == "Relu" else net("Max", value, other)
+    read = read_onnx("zero.onnx", data=net.model(value).SerializeToString())
+    [found] = mp.capacity(read, ["w"]).subsets
+    assert (found.points[0].at, found.points[0].rank) == ("file", 3)
+
+
 def residual_block(h=5, c=6):
     """A picture, a convolution, a residual block of 324 weights, means, and four labels."""
     net = Net()
