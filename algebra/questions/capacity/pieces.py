@@ -124,7 +124,10 @@ def capacities_on(
             whole = replace(whole, exactness=part.exactness)
         costly = any(is_costly(piece.model, own.samples) for own in part.subsets)
         tried.add(piece.at)
-        if cut or (costly and tried >= {GENERIC, first.at}):
+        # As many samples as the work permits, of which all labels are independent: no other piece
+        # has more.
+        full = all(own.rank == piece.model.outputs * own.samples for own in part.subsets)
+        if cut or (costly and (full or tried >= {GENERIC, first.at})):
             break
     if whole is None:
         assert failure is not None

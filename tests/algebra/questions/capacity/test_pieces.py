@@ -129,6 +129,18 @@ def test_a_drawn_point_of_a_costly_model_comes_first(monkeypatch):
     assert [(point.at, point.rank) for point in found.points] == [("generic", 2), ("file", 4)]
 
 
+def test_independent_labels_of_a_costly_model_need_no_other_pattern(monkeypatch):
+    """As many samples as the work permits: two, with four labels, of which all are independent."""
+    monkeypatch.setattr(ranks, "MOST_VALUES", 10)
+    monkeypatch.setattr(ranks, "MOST_PASSES", 1)
+    last, model = Subset("last", ("V",)), relu(4)
+    [number] = model.patterns(2)
+    full = replace(model, patterns=lambda m: {number: np.ones((4, m), bool)})
+    [found] = capacities_on([Piece("file", model), Piece("generic", full)], [last]).subsets
+    assert [(point.at, point.rank) for point in found.points] == [("generic", 4)]
+    assert (found.rank, found.capacity, found.exact) == (4, 2, False)
+
+
 def test_ranks_that_meet_the_number_of_labels_need_no_other_pattern():
     """With two given samples four labels are the most, of whatever pattern."""
     last, model = Subset("last", ("V",)), relu(4)
