@@ -25,7 +25,7 @@ from operator import matmul, truediv
 from typing import Any
 
 import numpy as np
-from flint import fmpq
+from flint import arb
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
@@ -49,6 +49,8 @@ _ENCLOSED = 40_000
 _ROUNDING = 2.0**-53
 # Singular values of J diag(s)/σ below it change a sum with 1 by less than 1e-12.
 _NOTHING = 1e-6
+# The largest derivative, in units of the deviation before the recording.
+_LARGEST = 1e9
 # Share of the norm of the target, below which its singular values are left out.
 _NO_TARGET = 1e-10
 # The standard deviation of 1/(1 + e^(-x)) for a normal x, by Gauss and Hermite.
@@ -96,9 +98,17 @@ class Sensitivity:
         ]
 
     def covariance(self, chosen: Sequence[int], sigma: float) -> np.ndarray:
-        """(1 + Σ A_uᵀA_u)⁻¹, the covariance of the parameters in units of the prior."""
+        """(1 + Σ A_uᵀA_u)⁻¹, the covariance of the parameters in units of the prior.
+
+        It is computed from singular values: squares of stiff ones would hide the 1.
+        """
         rows = self.rows[np.isin(self.owner, list(chosen))] * (self.prior / sigma)
-        return np.asarray(np.linalg.inv(np.eye(len(self.prior)) + rows.T @ rows))
+        if rows.shape[0] > rows.shape[1]:
+            rows = np.asarray(np.linalg.qr(rows, mode="r"))
+        _, s, V = np.linalg.svd(rows, full_matrices=True)
+        shrunk = np.ones(len(self.prior))
+        shrunk[: len(s)] = 1 / (1 + s**2)
+        return np.asarray((V.T * shrunk) @ V)
 
     def deviations(self, chosen: Sequence[int], sigma: float) -> tuple[np.ndarray, float]:
         """The predicted standard deviation of each element of the target, and of all numbers."""
@@ -177,14 +187,23 @@ def sensitivity(
     if weights is not None:
         point = replace(point, weights={**point.weights, **weights})
     known: dict[str, np.ndarray] = {}
-    rows, owner = point.rows(question.owners, known)
-    aims, of = point.rows(target.owners, known)
+    prior = point.prior()
+    with np.errstate(over="ignore", invalid="ignore"):
+        rows, owner = point.rows(question.owners, known)
+        aims, of = point.rows(target.owners, known)
+        largest = max(float(np.abs(part * prior).max(initial=0)) for part in (rows, aims))
+    # Not a number, or deviations would be rounding errors.
+    if not largest < _LARGEST:
+        raise InputError(
+            "`noise`: the activities at these parameters, or their derivatives, are too large for "
+            "doubles: use smaller weights (distribution.scale), fewer steps or a bounded activation"
+        )
     kept, aimed = np.isin(owner, question.allowed), of < len(target.elements)
     if not kept.all():
         rows, owner = rows[kept], owner[kept]
     if not aimed.all():
         aims, of = aims[aimed], of[aimed]
-    return Sensitivity(question, seed, rows, owner, aims, of, point.prior())
+    return Sensitivity(question, seed, rows, owner, aims, of, prior)
 
 
 @dataclass(frozen=True)
@@ -226,7 +245,7 @@ class _Point:
         assert isinstance(networks[1], ActivatedNetwork)
         return cls(question, networks[1], instance.weights, X)
 
-    def _arithmetic(self, product: Any, number: Any = fmpq) -> EntryArithmetic:
+    def _arithmetic(self, product: Any, number: Any) -> EntryArithmetic:
         """The network's arithmetic, with the exact activation pattern of ReLU."""
         network = self.network
         if network.own_point is None:
@@ -311,7 +330,9 @@ class _Point:
     def enclosed(self, chosen: Sequence[int]) -> np.ndarray:
         """The same of some elements in balls, entry by entry."""
         network, program = self.network, self.network.program()
-        arithmetic, blocks = self._arithmetic(ball_product), network.placed(self.weights, self.X)
+        # Constants are balls too: φ of an initial current 0 is one.
+        arithmetic = self._arithmetic(ball_product, lambda above, below: arb(above) / below)
+        blocks = network.placed(self.weights, self.X)
         single = sorted({cell for move in self.moves for cell in move})
         place = {cell: k for k, cell in enumerate(single)}
         mix = np.zeros((len(single), len(self.moves)), dtype=object)

@@ -1,5 +1,6 @@
 """Derivatives in doubles at a circuit's own parameters, compared with complex steps and draws."""
 
+from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
@@ -16,6 +17,7 @@ from algebra.questions.record.question import recording_question
 from numeric.instances import draw_instance
 from numeric.noise import noisy_recording
 from numeric.sensitivities import sensitivity
+from tests.refusals import refuses
 from tests.samples import many
 
 W = np.array([[0, 1, 1, 0], [1, 0, 1, 1], [0, 1, 0, 1], [1, 1, 0, 1]])
@@ -126,6 +128,27 @@ def test_signs_and_measured_weights_beside_types(seed):
     tied = [k for k, cell in enumerate(question.allocation.cells) if cell[0] == "t_W"]
     spread = np.std(draws, axis=0)[W > 0]
     assert np.allclose(found.prior[tied], np.sqrt(np.mean(spread**2)), rtol=0.2)
+
+
+def test_currents_at_rest_and_large_derivatives():
+    """φ(0) of initial currents is enclosed; stiff directions hide no other; overflow is refused."""
+    currents = network(state="currents", gain="presynaptic", biases=False)
+    problem = Problem(currents, {"g": "all"}, {"W": W})
+    found = noisy_recording(problem, "units", 0.1, None, target="outputs")
+    assert found.singular_value_error < 1e-10
+    net = RNN(n=4, T=3, b=2, d=2, m=3, activation={"polynomial": [1, 0, "1/2", 1]})
+    problem = Problem(net, {"W": W, "B": {"gain": "columns"}}, {"W": W})
+    found = noisy_recording(problem, "units", 1e-6, None, target="outputs", must=["unit 0"])
+    chosen = [k for k, e in enumerate(found.question.elements) if e in set(found.recorded)]
+    covariance = found.sensitivity.covariance(chosen, 1e-6)
+    rows = found.sensitivity.rows[np.isin(found.sensitivity.owner, chosen)]
+    rows = rows * found.sensitivity.prior / 1e-6
+    assert np.linalg.norm(rows, 2) > 1e8
+    # The directions that are recorded are known up to the noise.
+    assert np.linalg.norm(rows @ covariance @ rows.T, 2) <= 1 + 1e-3
+    large = Problem(replace(net, T=9), {"W": W}, {"W": W},
+                    distribution=Distribution(scale={"W": 100}))  # fmt: skip
+    refuses("too large for doubles", noisy_recording, large, "units", 0.1, None, target="outputs")
 
 
 def rates(net, w, X):
