@@ -46,10 +46,6 @@ from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.instances import Instance, draw_instance
 
-sys.path.insert(0, str(Path(__file__).resolve().parent))
-
-from phcpy_tracker import register_trackers
-
 FIGURE2 = LinearRNN(n=8, T=4, b=1, d=4, m=4)
 TWELVE = LinearRNN(n=12, T=6, b=1, d=4, m=6)
 TWO_OUT = LinearRNN(n=8, T=4, b=1, d=2, m=4)
@@ -89,7 +85,7 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
 }
 # msolve takes minutes for these degrees over GF(p); our engine gets them as an argument.
 KNOWN = {"diagonal": 576, "shuffled": 432}
-ENGINES = ("homotopy", "phcpy", "phcpy-track", "phcpy-core", "exact", "fsolve", "multistart")
+ENGINES = ("homotopy", "phcpy", "exact", "fsolve", "multistart")
 # Nets for the table of growth: W has one or two weights in some rows, dm in all.
 GROWTH: list[tuple[str, LinearRNN, list[tuple[str, int, int]]]] = [
     ("T=2", LinearRNN(n=8, T=2, b=1, d=2, m=2), rows("03", "14")),
@@ -199,9 +195,6 @@ def compare(name: str, engines: Sequence[str], instances: int, seed: int, cap: f
         }
         if engine == "homotopy":
             row["ms_per_path"] = 1e3 * sum(other.seconds) / max(paths, 1)
-        elif engine.startswith("phcpy-"):
-            tried = sum((c.retried + 1) * (N or 0) for c in other.counts)
-            row["ms_per_path"] = 1e3 * sum(other.seconds) / max(tried, 1)
         if engine in ("fsolve", "multistart"):
             matched = [b for a, b in sure if a.real]
             if matched:
@@ -309,7 +302,6 @@ def draw(table: list[dict], target: Path) -> None:
 
 def main() -> None:
     """Read the options, measure, print."""
-    register_trackers()
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--nets", nargs="*", choices=list(NETS), default=["pair", "three", "four"])
     parser.add_argument("--engines", nargs="+", choices=ENGINES, default=list(ENGINES))
