@@ -128,12 +128,13 @@ def batch(tree: Path, name: str) -> tuple[float, list[list]]:
     return spent, counts
 
 
-def compare_trees(trees: list[Path], cap: float) -> int:
+def compare_trees(trees: list[Path], nets: list[str], cap: float) -> int:
     """Print the table of two trees and of two other engines; returns the exit status."""
     from bench_homotopy import NETS, run, show
 
     table, differ = [], 0
-    for name, (known, count) in TREES.items():
+    for name in nets:
+        known, count = TREES[name]
         (old, before), (new, after) = (batch(tree, name) for tree in trees)
         row = {"net": name, "N": known, "old_ms": 1e3 * old / count, "new_ms": 1e3 * new / count}
         row["ratio"] = old / new
@@ -218,13 +219,14 @@ def main() -> int:
     parser.add_argument("--counts", type=Path, help="file of root counts already known, and kept")
     parser.add_argument("--trees", type=Path, nargs=2, help="two checkouts")
     parser.add_argument("--random", type=int, help="with --trees: so many random nets instead")
+    parser.add_argument("--nets", nargs="+", choices=list(TREES), default=list(TREES))
     parser.add_argument("--cap", type=float, default=60.0, help="seconds of another engine a net")
     options = parser.parse_args()
     if options.trees:
         trees = [tree.resolve() for tree in options.trees]
         if options.random:
             return compare_random(trees, options.random)
-        return compare_trees(trees, options.cap)
+        return compare_trees(trees, options.nets, options.cap)
     problem = figure2(options.n, options.rows)
     failed = warm_up(list(GROUPS))
     if failed:

@@ -78,8 +78,8 @@ NETS: dict[str, tuple[Network, list[tuple[str, int, int]]]] = {
     "twelve2": (TWELVE, rows("345", "04789a", "12479", "2479a", "0679a")),
     "twelve3": (TWELVE, rows("0289ab", "0379ab", "89a", "23569", "0567")),
     # As many cells at random places as equations, N = 12 and 18.
-    "five": (LinearRNN(n=5, T=3, b=1, d=3, m=3), rows("1", "34", "23", "014", "4")),
-    "four18": (LinearRNN(n=4, T=4, b=1, d=2, m=4), rows("23", "013", "01", "3")),
+    "five": (LinearRNN(n=5, T=3, b=1, d=2, m=3), rows("3", "1", "", "34", "04")),
+    "four18": (LinearRNN(n=4, T=3, b=1, d=2, m=2), rows("0", "13", "2")),
     "diagonal": (TWO_OUT, rows(*"01234567")),
     "shuffled": (TWO_OUT, rows(*"14725036")),
 }
