@@ -25,21 +25,16 @@ if TYPE_CHECKING:
 def _check_arrays(path: Path, arguments: Arguments) -> None:
     if path.suffix != ".npz":
         raise InputError(f"--out {path}: the name must end in .npz")
-    if arguments.get("skip") is not None:
-        raise InputError(f"--skip {arguments['skip']} draws its layers at random: remove --out")
 
 
-def _arrays(made: Construction, path: Path, arguments: Arguments) -> bytes:
-    """The frozen matrices W1, …, the scales g1, … and the shifts b1, …."""
+def _arrays(made: Construction | DepthConstruction, path: Path, arguments: Arguments) -> bytes:
+    """Frozen matrices, scales and shifts."""
     import io
 
     import numpy as np
 
-    arrays: dict[str, Any] = {f"W{j}": W for j, W in enumerate(made.frozen, 1)}
-    for j, (scale, shift) in enumerate(zip(made.scales, made.shifts, strict=True), 1):
-        arrays |= {f"g{j}": scale, f"b{j}": shift}
     buffer = io.BytesIO()
-    np.savez(buffer, **arrays)
+    np.savez(buffer, **made.arrays())  # type: ignore[arg-type]  # no name is that of an option
     return buffer.getvalue()
 
 
@@ -81,7 +76,8 @@ def construct(
         Tune the even layers' scales too.  Then n_k − 1 hidden units fewer are needed.
     skip : int, optional
         Use depth instead of width: feed K inputs to each layer (Theorem 2).  As
-        `construct_by_depth` and, with `exact`, `construct_by_depth_exactly`.
+        `construct_by_depth` and, with `exact`, `construct_by_depth_exactly`.  The file has, for
+        layer 1 of the target, V1 and for each of its layers W1_1, A1_1, g1_1, b1_1, …
     rank : int, optional
         Factor a target of one layer into two of R hidden units, so that four frozen layers of
         widths R·n_0 and R·n_1 realize it (Corollary 1).  In doubles the nearest matrix of that

@@ -87,6 +87,21 @@ class DepthConstruction(Result):
             "condition": list(self.conditions),
         }
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """Frozen matrices, scales and shifts by name, rationals rounded to doubles.
+
+        For layer j of the target V{j}, and for each of its layers i W{j}_{i}, A{j}_{i}, g{j}_{i}
+        and b{j}_{i}; see `algebra.families.normalization.skip_blocks`.
+        """
+        out = {}
+        for j, made in enumerate(self.layers, 1):
+            block = made.block
+            out[f"V{j}"] = block.output
+            parts = {"W": block.mixing, "A": block.feeding, "g": made.scales, "b": made.shifts}
+            for name, values in parts.items():
+                out |= {f"{name}{j}_{i}": value for i, value in enumerate(values, 1)}
+        return {name: to_double(value) for name, value in out.items()}
+
     def to_dict(self) -> dict[str, Any]:
         """The JSON object of ``matchprob construct --skip``."""
         columns = self.columns()

@@ -170,6 +170,13 @@ class Construction(Result):
         names = ("layer", "width", "needed", "method", "condition", "residual", "error")
         return attribute_columns(self.blocks, *names)
 
+    def arrays(self) -> dict[str, np.ndarray]:
+        """The frozen matrices W1, …, the scales g1, … and the shifts b1, …."""
+        out = {f"W{j}": W for j, W in enumerate(self.frozen, 1)}
+        for j, (scale, shift) in enumerate(zip(self.scales, self.shifts, strict=True), 1):
+            out |= {f"g{j}": scale, f"b{j}": shift}
+        return out
+
     def to_dict(self) -> dict[str, Any]:
         """Plain data for ``--json``; rationals as texts if the construction is exact."""
         rational: dict[str, Any] = {}

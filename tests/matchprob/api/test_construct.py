@@ -464,3 +464,23 @@ def test_a_smaller_rank_has_the_distance_of_the_nearest_matrix():
 def test_ranks_that_do_not_fit_are_refused(call, message):
     """The message names the rank that fits."""
     refuses(message, call)
+
+
+@pytest.mark.parametrize("options", [[], ["--exact"]])
+def test_the_file_of_skip_blocks_is_the_target(tmp_path, options):
+    """The arrays written for `--skip`, evaluated by their names alone, give the target's outputs."""
+    target = write(tmp_path / "g.npz", W1=W1, b1=b1, W2=W2, b2=b2)
+    found = run(target, "--skip", 1, *options, "--out", tmp_path / "f.npz")
+    assert found.exit_code == 0, found.output
+    X = np.random.default_rng(0).standard_normal((W1.shape[1], 20))
+    X /= np.linalg.norm(X, axis=0)
+    h = goal = X
+    with np.load(tmp_path / "f.npz", allow_pickle=False) as f:
+        for j, (W, b) in enumerate(((W1, b1), (W2, b2)), 1):
+            state = np.zeros((len(f[f"W{j}_1"]), X.shape[1]))
+            for i in range(1, len(h) + 1):
+                state = np.maximum(state, 0) + f[f"A{j}_{i}"] @ h[i - 1 : i]
+                state = f[f"g{j}_{i}"][:, None] * (f[f"W{j}_{i}"] @ state) + f[f"b{j}_{i}"][:, None]
+            h, goal = f[f"V{j}"] @ state, W @ goal + np.array(b)[:, None]
+            assert np.allclose(h, goal, atol=1e-6)
+            h, goal = np.maximum(h, 0), np.maximum(goal, 0)
