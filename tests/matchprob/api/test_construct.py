@@ -468,7 +468,7 @@ def test_ranks_that_do_not_fit_are_refused(call, message):
 
 @pytest.mark.parametrize("options", [[], ["--exact"]])
 def test_the_file_of_skip_blocks_is_the_target(tmp_path, options):
-    """The arrays written for `--skip`, evaluated by their names alone, give the target's outputs."""
+    """The arrays written for `--skip`, read by their names, give the target's outputs."""
     target = write(tmp_path / "g.npz", W1=W1, b1=b1, W2=W2, b2=b2)
     found = run(target, "--skip", 1, *options, "--out", tmp_path / "f.npz")
     assert found.exit_code == 0, found.output
