@@ -6,10 +6,10 @@ instances: of log σ_min and of log σ_min/σ_max of the Jacobian of the labels 
 learnable weights at the weights drawn (central differences).  The number of real solutions at
 infinity differs from instance to instance: without one label the matches of an instance are a
 curve, on whose real branches that label tends to +∞ or to −∞.  Their number is that of the real
-solutions with this label far away (± 10⁴); its mean over 20 instances is the predictor, and beside it the share of
-instances and signs that have a branch.  Both are computed by solving equations, so that they are
-compared with the share of matches in 40 trials with the drawn labels, which is never chosen.
-All three have instances of their own (seed 1).  Printed are Kendall's τ of each
+solutions with this label far away (± 10⁴); its mean over 20 instances is the predictor, and beside
+it the share of instances and signs that have a branch.  Both solve equations, so that they are
+compared with the share of matches in 40 trials with the drawn labels, which is never chosen.  All
+three have instances of their own (seed 1).  Printed are Kendall's τ of each
 number for each network, and for 400 random divisions of all classes into halves: which number
 (with which sign) has the highest mean τ on one half, and its mean τ on the other half beside that
 of rows.

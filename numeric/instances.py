@@ -21,6 +21,7 @@ from flint import fmpq
 
 from algebra.errors import whole_number
 from algebra.linalg.rational import nearest_double, rational_echelon
+from algebra.networks.base import Network
 from algebra.networks.protocols import not_known
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
@@ -381,6 +382,15 @@ def _labels_of(other: Problem, index: int, of: Streams, X: np.ndarray) -> np.nda
         return np.asarray(network.teach(teacher, X), float)
     exact = {name: to_rational(value) for name, value in teacher.items()}
     return np.asarray(network.teach(exact, to_rational(X)))
+
+
+def teacher_of(instance: Instance) -> tuple[Network, Mapping[str, np.ndarray]]:
+    """The network that gives an instance's labels, and its weights."""
+    other = instance.problem.teacher
+    if other is None:
+        return instance.problem.network, instance.teacher
+    of = streams_of(instance.seed, [instance.index])
+    return other.network, _matrices(other, instance.index, of, "teacher")
 
 
 def _matrices(problem: Problem, index: int, of: Streams, part: str) -> dict[str, np.ndarray]:

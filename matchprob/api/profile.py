@@ -87,6 +87,7 @@ def profile(
     ([45, 115], 200)
     """
     from matchprob.io.progress import watched
+    from numeric.experiments.profiles.errors import check_teacher
     from numeric.experiments.profiles.measures import find_measure
     from numeric.experiments.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
     from numeric.experiments.profiles.thresholds import (
@@ -104,11 +105,9 @@ def profile(
     problems = [as_problem(question, timeout) for question in questions]
     check_common(problems)
     measure = find_measure(by)
-    if by == "error" and not all(problem.has_plain_labels for problem in problems):
-        raise InputError(
-            "`by` ('error'): the labels are not those of a teacher of the same network: remove "
-            "`labels` from [distribution] and [teacher]"
-        )
+    if by == "error":
+        for problem in problems:
+            check_teacher(problem)
     given = () if bounds is None else check_bounds(bounds)
     whole_number(trials, "trials", 1)
     tail_of(confidence)

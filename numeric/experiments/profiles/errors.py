@@ -13,6 +13,9 @@ For a match w, the teacher's function f* and a new sample x of the input law the
 * *Otherwise* the mean over `NEW` new samples, drawn from a stream of their own: an error on a
   stated sample.
 
+The teacher may be another network (``[teacher]``): a closed form needs that of both, and a match
+has the teacher's map if both are affine and the samples determine it.
+
 Everything is evaluated in balls, over the certified box of a match.
 """
 
@@ -25,13 +28,15 @@ from functools import partial
 import numpy as np
 from flint import arb, ctx, fmpq
 
+from algebra.errors import InputError
 from algebra.families.registry import family_of
 from algebra.linalg.rational import nearest_double, rational_echelon
+from algebra.networks.base import Network
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
 from algebra.time_limits import check_time
 from numeric.families.relu.integral import relu_error, relu_labels, square_sum
-from numeric.instances import Instance, draw_entries, to_rational
+from numeric.instances import Instance, draw_entries, teacher_of, to_rational
 from numeric.streams import stream
 
 # New samples, where there is no closed form.
@@ -42,21 +47,49 @@ _BITS = 160
 Balls = Mapping[str, np.ndarray]
 
 
+def check_teacher(problem: Problem) -> None:
+    """Reject labels without a function that can be evaluated in balls.
+
+    Raises
+    ------
+    InputError
+    """
+    if problem.distribution.has_arbitrary_labels:
+        raise InputError(
+            "`by` ('error'): the labels are not a teacher's: remove `labels` from [distribution]"
+        )
+    network = _networks(problem)[1]
+    if network.teacher_shapes != network.shapes and not network.is_affine:
+        raise InputError(
+            f"`by` ('error'): the error with a teacher of kind {network.kind!r} is not computed; "
+            "linear networks, shallow ReLU networks and networks with activations can teach"
+        )
+
+
 def how_computed(problem: Problem) -> str:
     """How the error is computed, in words."""
-    if problem.network.is_affine:
+    if _is_affine(problem):
         return "by the Frobenius norm of the difference of the two maps"
     if _has_integral(problem):
         return "by the Gaussian integral of a ReLU layer"
     return f"on {NEW} new samples, the same for all matches of a trial"
 
 
+def _networks(problem: Problem) -> tuple[Network, ...]:
+    """The student's network and the teacher's."""
+    return problem.network, (problem.teacher or problem).network
+
+
+def _is_affine(problem: Problem) -> bool:
+    return all(network.is_affine for network in _networks(problem))
+
+
 def _has_integral(problem: Problem) -> bool:
-    return _is_relu(problem) and problem.distribution.inputs == "normal"
+    return problem.distribution.inputs == "normal" and all(map(_is_relu, _networks(problem)))
 
 
-def _is_relu(problem: Problem) -> bool:
-    return family_of(problem.network).name == "relu"
+def _is_relu(network: Network) -> bool:
+    return family_of(network).name == "relu"
 
 
 def new_errors(
@@ -76,7 +109,7 @@ def new_errors(
     low, high : ndarray of float, shape (·,)
         ``high`` is infinite where the teacher's labels may all be 0.
     """
-    if instance.problem.network.is_affine and _spans(instance):
+    if _is_affine(instance.problem) and _spans(instance):
         return np.zeros(len(middles)), np.zeros(len(middles))
     before = ctx.prec
     try:
@@ -110,19 +143,23 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
         Infinite if F w = y has no solution; None if the labels are not affine.
     """
     network, allocation = instance.problem.network, instance.allocation
-    if network.is_affine and _spans(instance):
+    if not _is_affine(instance.problem):
+        return None
+    if _spans(instance):
         return 0.0, 0.0
-    if not (network.is_affine and network.affine_in(allocation.matrices)):
+    if not (network.affine_in(allocation.matrices)):
         return None
     weights, X, Y = instance.exact
     rows = network.input_shape[0]
-    new = network.with_samples(rows + 1)
     units = to_rational(np.hstack([np.zeros((rows, 1)), np.eye(rows)]))
 
+    def function(net: Network, weights: Balls) -> np.ndarray:
+        at = np.asarray(net.with_samples(rows + 1).teach(weights, units))
+        return _parts(at.reshape(net.d, -1, rows + 1)).ravel()
+
     def values(student: Balls) -> tuple[np.ndarray, np.ndarray]:
-        at = np.asarray(new.forward(student, units)).reshape(network.d, -1, rows + 1)
-        function = np.concatenate([at[:, :, :1], at[:, :, 1:] - at[:, :, :1]], axis=2)
-        return np.asarray(network.forward(student, X)).ravel(), function.ravel()
+        labels = np.asarray(network.forward(student, X)).ravel()
+        return labels, function(network, student)
 
     def with_cells(at: int) -> dict[str, np.ndarray]:
         student = {name: value.copy() for name, value in weights.items()}
@@ -130,15 +167,16 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
             student[name][i, j] = fmpq(int(k == at))
         return student
 
-    label, function = values(with_cells(-1))
+    label, start = values(with_cells(-1))
     columns = [values(with_cells(k)) for k in range(allocation.size)]
     F = np.array([own - label for own, _ in columns], object).T
-    G = np.array([own - function for _, own in columns], object).T
-    goal = values({name: to_rational(value) for name, value in instance.teacher.items()})[1]
+    G = np.array([own - start for _, own in columns], object).T
+    other, teacher = teacher_of(instance)
+    goal = function(other, {name: to_rational(value) for name, value in teacher.items()})
     r, equations = allocation.size, len(label)
     system = np.full((r + equations, r + equations + 1), fmpq(0), object)
     system[:r, :r], system[:r, r:-1], system[r:, :r] = G.T @ G, F.T, F
-    system[:r, -1], system[r:, -1] = G.T @ (goal - function), Y.ravel() - label
+    system[:r, -1], system[r:, -1] = G.T @ (goal - start), Y.ravel() - label
     reduced, pivots = rational_echelon(system)
     if r + equations in pivots:
         return math.inf, math.inf
@@ -146,7 +184,7 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
     for row, column in enumerate(pivots):
         if column < r:
             w[column] = reduced[row, r + equations]
-    off = G @ w + function - goal
+    off = G @ w + start - goal
     size = sum((v * v for v in goal), fmpq(0))
     if size == 0:
         return 0.0, math.inf
@@ -188,13 +226,14 @@ def _spans(instance: Instance) -> bool:
 
 def _error_of(instance: Instance) -> Callable[[Balls], arb]:
     """The error of a student in balls."""
-    problem = instance.problem
-    teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
-    if not problem.network.is_affine and _has_integral(problem):
+    problem, network = instance.problem, instance.problem.network
+    other, weights = teacher_of(instance)
+    teacher = {name: as_balls(value) for name, value in weights.items()}
+    is_affine = _is_affine(problem)
+    if not is_affine and _has_integral(problem):
         return partial(relu_error, teacher)
-    network = problem.network
     rows = network.input_shape[0]
-    if problem.network.is_affine:
+    if is_affine:
         X = np.hstack([np.zeros((rows, 1)), np.eye(rows)])
     else:
         X = draw_entries(
@@ -202,19 +241,23 @@ def _error_of(instance: Instance) -> Callable[[Balls], arb]:
             problem.distribution.inputs,
             (rows, NEW),
         )
-    new = network.with_samples(X.shape[1])
     inputs = as_balls(X)
 
-    def values(weights: Balls) -> np.ndarray:
-        if _is_relu(problem):
+    def values(net: Network, weights: Balls) -> np.ndarray:
+        if _is_relu(net):
             return relu_labels(weights, inputs)
-        found = np.asarray(new.forward(weights, inputs, ball_product))
-        if not problem.network.is_affine:
-            return found
-        # The constant, then the columns of A, of each output and each time it is read.
-        parts = found.reshape(len(found), -1, X.shape[1])
-        return np.concatenate([parts[:, :, :1], parts[:, :, 1:] - parts[:, :, :1]], axis=2)
+        new = net.with_samples(X.shape[1])
+        found = np.asarray(new.teach(weights, inputs, ball_product))
+        return _parts(found.reshape(len(found), -1, X.shape[1])) if is_affine else found
 
-    goal = values(teacher)
+    goal = values(other, teacher)
     whole = square_sum(goal)
-    return lambda student: square_sum(values(student) - goal) / whole
+    return lambda student: square_sum(values(network, student) - goal) / whole
+
+
+def _parts(found: np.ndarray) -> np.ndarray:
+    """The constant, then the columns of A, of each output and each time it is read.
+
+    From labels (outputs, times, 1 + inputs) at 0 and at the unit vectors.
+    """
+    return np.concatenate([found[:, :, :1], found[:, :, 1:] - found[:, :, :1]], axis=2)

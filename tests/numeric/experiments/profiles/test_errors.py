@@ -18,7 +18,7 @@ from numeric.experiments.profiles.errors import (
     new_errors,
 )
 from numeric.families.relu.integral import relu_size
-from numeric.instances import draw_entries, draw_instance, stream
+from numeric.instances import draw_entries, draw_instance, stream, teacher_of
 from tests.refusals import refuses
 from tests.samples import many
 
@@ -148,9 +148,69 @@ def test_a_box_is_enclosed():
 
 
 def test_arbitrary_labels_have_no_error_on_new_samples():
-    """Without a teacher there is no function to compare with."""
+    """Without a teacher there is no function to compare with; one that cannot be run is refused."""
     problem = mp.Problem(RNN.network, RNN.learnable, distribution=Distribution(labels="normal"))
     refuses(r"`by` \('error'\): the labels are not", mp.profile, problem, by="error")
+    net = mp.NormNet.square(2, 1, 3, 2, "relu")
+    other = mp.Problem(net, {"g1": [[1], [0], [1]]})
+    student = mp.Problem(mp.LinearEstimator(q=2, d=2, m=2), {"W": "all"}, teacher=other)
+    refuses(r"`by` \('error'\): the error with a teacher of", mp.profile, student, by="error")
+
+
+def without_learning(network):
+    """A problem for the table [teacher]: only its network matters."""
+    name, shape = next(iter(network.shapes.items()))
+    return mp.Problem(network, {name: np.zeros(shape, int)})
+
+
+PAIRS = {
+    "lrnn of another size": (RNN.network, mp.LinearRNN(n=4, T=2, b=1, d=1, m=1)),
+    "tanh for lrnn": (RNN.network, mp.RNN(n=3, T=2, b=1, d=1, m=1, activation="tanh")),
+    "lrnn for tanh": (mp.RNN(n=2, T=2, b=1, d=1, m=1, activation="tanh"), RNN.network),
+    "relu of another size": (
+        mp.ShallowReLU(q=2, n=2, d=1, m=1),
+        mp.ShallowReLU(q=2, n=5, d=1, m=1),
+    ),
+    "linear for relu": (mp.ShallowReLU(q=2, n=2, d=1, m=1), mp.LinearEstimator(q=2, d=1, m=1)),
+}
+
+
+@pytest.mark.parametrize("name", PAIRS)
+def test_the_teacher_is_another_network(name):
+    """The error of a student is that of many samples labelled by the other network."""
+    network, other = PAIRS[name]
+    first, shape = next(iter(network.shapes.items()))
+    mask = np.zeros(shape, int)
+    mask[0, 0] = 1
+    problem = mp.Problem(network, {first: mask}, teacher=without_learning(other))
+    instance = draw_instance(problem, 0, 1)
+    # The labels alone identify the teacher's weights.
+    own, weights = teacher_of(instance)
+    assert np.allclose(own.forward(weights, instance.X), instance.labels)
+    low, high = new_errors(instance, np.array([[0.7]]), np.zeros((1, 1)))
+    sampled = "new samples" in how_computed(problem)
+    if sampled:
+        X = draw_entries(stream(0, 1, "new samples"), "normal", (network.input_shape[0], NEW))
+    else:
+        X = np.random.default_rng(1).standard_normal((network.input_shape[0], 200_000))
+    goal = other.with_samples(X.shape[1]).forward(weights, X)
+    found = network.with_samples(X.shape[1]).forward(instance.with_weights([0.7]), X)
+    expected = ((found - goal) ** 2).sum() / (goal**2).sum()
+    assert high[0] - low[0] < 1e-9 * high[0]
+    assert high[0] == pytest.approx(expected, rel=1e-9 if sampled else 0.02)
+
+
+def test_a_basis_determines_the_map_of_an_affine_teacher_only():
+    """With T b samples a match is a linear teacher's function of any size, never a tanh one."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    for other, exact in (
+        (mp.LinearRNN(n=4, T=2, b=1, d=1, m=2), True),
+        (mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh"), False),
+    ):
+        problem = mp.Problem(net, {"W": [[1, 0], [1, 0]]}, teacher=without_learning(other))
+        found = mp.profile(problem, by="error", bounds=[0.0], trials=10)
+        assert found.points[0].matched == (found.profiles[0].at(math.inf).matched if exact else 0)
+        assert found.profiles[0].at(math.inf).matched > 0
 
 
 def test_the_command_prints_json(tmp_path):
