@@ -3,8 +3,8 @@
 The target is one d × d matrix; L frozen matrices of hidden width w have scales between them
 (docs/normalization.md, "Several frozen layers").  The network is written as ``lffn`` with diagonal
 matrices that learn, for d samples and arbitrary labels, which is the same as an arbitrary target.
-Of each of these but the last the first scale is fixed at a random number: factors that cancel are no
-loss, and with as many scales left as equations solutions are isolated and can be counted.
+Of each of these but the last the first scale is fixed at a random number: factors that cancel are
+no loss, and with as many scales left as equations solutions are isolated and can be counted.
 
     python benchmarks/bench_frozen_depth.py [trials]
 """
