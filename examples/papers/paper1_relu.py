@@ -145,13 +145,20 @@ def _text(run: Run, measured: Mapping[str, Sequence[Measured]], rows: Sequence[R
     return markdown_report("Figure 3b: shallow ReLU, q = 6, d = 4, m = 6", lines, rows)
 
 
+def _judged_by(method: str, rows: Sequence[Row]) -> list[Row]:
+    """The rows with trials of a method; tables of earlier runs may have no column of it."""
+    return [
+        row for row in rows if row.get(f"{method}_trials") and cell_number(row, f"{method}_trials")
+    ]
+
+
 def _draw(axes: Axes, tables: Tables) -> Axes:
     rows = tables[""]
     tidy(axes, "rows used", "match probability")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     claims: list[Artist] = []
     for method, mark in _CRITERIA.items():
-        judged = [row for row in rows if row[f"{method}_trials"]]
+        judged = _judged_by(method, rows)
         if judged:
             label = f"{judged[0]['curve']}: MSE < 0.01, {method}"
             xs = [cell_number(row, "x") for row in judged]
@@ -164,8 +171,8 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
     title = "Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1"
     draw_curves(axes, groups(rows, "curve"), title, more=claims)
     most = max((cell_number(row, "high") for row in rows), default=1.0)
-    shown = max((cell_number(row, f"{m}_claimed") / max(cell_number(row, f"{m}_trials"), 1)
-                 for row in rows for m in _CRITERIA), default=0.0)  # fmt: skip
+    shown = max((cell_number(row, f"{m}_claimed") / cell_number(row, f"{m}_trials")
+                 for m in _CRITERIA for row in _judged_by(m, rows)), default=0.0)  # fmt: skip
     axes.set_ylim(-0.02, 1.05 * max(most, shown))
     return axes
 

@@ -162,7 +162,8 @@ def adahessian(loss: Loss, starts: np.ndarray, steps: int, rate: float) -> Desce
     starts : ndarray, shape (runs, r)
     steps : int
     rate : float
-        Factor of the steps; 0.15 in its authors' experiments.
+        Factor of the steps; 0.15 in its authors' experiments.  Of 0.05, 0.15, 0.5 and 1 the last
+        ends at a match most often for small recurrent networks.
     """
     state, part, w = Adam(np.array(starts, float), _TINY), loss, np.array(starts, float)
 
@@ -250,7 +251,7 @@ OPTIMIZERS = {
         Optimizer("sgd", "stochastic gradients with momentum", 10_000, 0.03, stochastic_descent),
         Optimizer("adam", "Adam, its rate falling by a half cosine", 5_000, 0.03, adam),
         Optimizer(
-            "adahessian", "AdaHessian, its rate falling by a half cosine", 2_000, 0.15, adahessian
+            "adahessian", "AdaHessian, its rate falling by a half cosine", 2_000, 1.0, adahessian
         ),
         Optimizer("levenberg-marquardt", "damped Gauss-Newton", 200, None, damped_gauss_newton),
     )

@@ -140,15 +140,17 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
     Returns
     -------
     low, high : float, or None
-        Infinite if F w = y has no solution; None if the labels are not affine.
+        Infinite if F w = y has no solution; None if the labels are not affine in the sample.  If
+        they are not affine in w, the error of a match is the upper bound
+        (`numeric.experiments.profiles.families`).
     """
     network, allocation = instance.problem.network, instance.allocation
     if not _is_affine(instance.problem):
         return None
     if _spans(instance):
         return 0.0, 0.0
-    if not (network.affine_in(allocation.matrices)):
-        return None
+    if not network.affine_in(allocation.matrices):
+        return (0.0, _bounded(instance)) if network.chain() is not None else None
     weights, X, Y = instance.exact
     rows = network.input_shape[0]
     units = to_rational(np.hstack([np.zeros((rows, 1)), np.eye(rows)]))
@@ -190,6 +192,14 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
         return 0.0, math.inf
     error = nearest_double(sum((v * v for v in off), fmpq(0)) / size)
     return max(math.nextafter(error, -math.inf), 0.0), error and math.nextafter(error, math.inf)
+
+
+def _bounded(instance: Instance) -> float:
+    # Loaded here: an optimizer, which other errors do not need.
+    from numeric.experiments.profiles.families import matches_of_family
+
+    found = matches_of_family(instance)
+    return float(new_errors(instance, *found)[1].min()) if len(found[0]) else math.inf
 
 
 def _ends(value: arb) -> tuple[float, float]:

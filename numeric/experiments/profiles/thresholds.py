@@ -95,8 +95,8 @@ class Thresholds:
         if self.measure.of_family is not None and not self._listed:
             instance = draw_instance(self.problem, self.seed, count.index)
             least, most = self.measure.of_family(instance) or (0.0, math.inf)
-            if count.outcome != "matched" or self.problem.constraints:
-                # It is known without constraints, and if there is a match.
+            if self.problem.constraints or (count.outcome != "matched" and most == 0.0):
+                # It is known without constraints; 0 is the error of all matches, if there are any.
                 most = math.inf
             return Threshold(count.index, least, most, counted, searched)
         if not count.solutions:

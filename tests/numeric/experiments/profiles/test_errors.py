@@ -17,6 +17,7 @@ from numeric.experiments.profiles.errors import (
     how_computed,
     new_errors,
 )
+from numeric.experiments.profiles.families import matches_of_family
 from numeric.families.relu.integral import relu_size
 from numeric.instances import draw_entries, draw_instance, stream, teacher_of
 from tests.refusals import refuses
@@ -249,11 +250,25 @@ def test_the_least_error_of_a_family_is_that_of_numpy():
         assert one.low <= one.high <= one.low * (1 + 1e-9) + 1e-300
 
 
-def test_the_error_of_another_family_is_only_bounded():
-    """With labels not affine in the weights a matched trial has no upper bound of its error."""
-    problem = mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 1], [0, 0]]})
-    found = mp.profile(problem, by="error", bounds=[1.0], trials=5).profiles[0].thresholds
-    assert all(one.low in (0.0, math.inf) and one.high == math.inf for one in found)
+@pytest.mark.parametrize("T", [2, 3])
+def test_the_error_of_another_family_is_bounded_by_that_of_a_match(T):
+    """The bound is the least error of matches that reproduce the labels, computed in doubles."""
+    network = mp.LinearRNN(n=2, T=T, b=1, d=1, m=1)
+    problem = mp.Problem(network, {"W": [[1, 1], [0, 0]]})
+    found = mp.profile(problem, by="error", bounds=[1.0], trials=4).profiles[0].thresholds
+    assert sum(math.isfinite(one.high) for one in found) >= 2
+    for one in found:
+        assert one.low == 0
+        instance = draw_instance(problem, 0, one.index)
+        new = network.with_samples(T)
+        goal = new.forward(instance.teacher, np.eye(T))
+        errors = [math.inf]
+        for w in matches_of_family(instance)[0]:
+            student = instance.with_weights(w)
+            assert np.allclose(network.forward(student, instance.X), instance.labels)
+            off = new.forward(student, np.eye(T)) - goal
+            errors.append((off**2).sum() / (goal**2).sum())
+        assert one.high == pytest.approx(min(errors), rel=1e-6, abs=1e-12)
 
 
 def test_a_family_on_a_basis_has_no_error():
