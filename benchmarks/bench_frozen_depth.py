@@ -48,7 +48,7 @@ def main() -> None:
         for w in widths:
             for frozen in range(2, 7):
                 before = time.process_time()
-                found = mp.certify(problem(d, w, frozen), timeout=40)
+                found = mp.certify(problem(d, w, frozen), timeout=300)
                 cpu = time.process_time() - before
                 print(
                     f"d = {d}  w = {w}  L = {frozen}  {found.verdict:<12}  rank {found.rank} of "

@@ -38,8 +38,8 @@ ALGORITHMS = ("adam", "sgd", "target", "both", "dense", "trained")
 SAMPLES = 1_000_000
 # The errors of the tests have a standard error of about one per cent.
 TESTED = 20_000
-# Rates of Adam and SGD, of 0.003, 0.01, 0.03, 0.05 and 0.1 those with the least errors for d = 5,
-# w = 25 and d = 25, w = 100, 625 (dense, and 5 % nonzero): `benchmarks/bench_optimizers.py`.
+# Of 0.003, 0.01, 0.03, 0.05 and 0.1 SGD's rate has the least error, or one within 5 % of it, for
+# d = 5, w = 25 and d = 25, w = 100, 625 (`benchmarks/bench_optimizers.py --normalization`).
 _RATES = {ADAM: 0.01, SGD: 0.03}
 _EPOCHS, _BATCH = 1, 128
 # Samples on which the schedules of SGD are compared.

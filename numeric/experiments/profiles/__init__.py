@@ -29,6 +29,7 @@ The same applies to trials of ReLU nets with a continuum of matches in one activ
 
 document    The document of a profile
 errors      Errors of matches on new samples
+families    Matches of small error where more weights learn than there are equations
 measures    Costs of a match, enclosed in intervals
 profile     The match probability as a function of a bound; crossings of rankings
 thresholds  The least cost of each trial's matches: from lists of solutions, or bound by bound
