@@ -102,7 +102,7 @@ def test_a_time_limit_keeps_finished_trainings(diagonal, capsys):
 @pytest.mark.parametrize(
     "words",
     [
-        ("--optimizer", "sgd"),
+        ("--optimizer", "newton"),
         ("--optimizer", "levenberg-marquardt", "--rate", "0.1"),
         ("--rate", "-1"),
         ("--rate", "nan"),

@@ -39,8 +39,8 @@ def test_matched_means_a_witness(method):
         if count.real:
             assert decide(instance).verdict == MATCH
             found += 1
-    # SGD ends near matches, hardly ever in the cell of one.
-    assert found > 0 or method == "sgd"
+    # The other two end near matches, and more rarely in the cell of one.
+    assert found > 0 or method in ("sgd", "adahessian")
 
 
 def test_same_seed_same_endpoints():

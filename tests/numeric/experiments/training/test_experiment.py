@@ -195,7 +195,7 @@ def test_open_trials_widen_the_interval():
 @pytest.mark.parametrize(
     ("given", "word"),
     [
-        ({"optimizer": "sgd"}, "one of"),
+        ({"optimizer": "newton"}, "one of"),
         ({"rate": -1.0}, "positive"),
         ({"rate": float("nan")}, "positive"),
         ({"optimizer": "levenberg-marquardt", "rate": 0.1}, "takes no rate"),
