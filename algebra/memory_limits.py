@@ -136,6 +136,12 @@ def memory_limit() -> int:
     return free_memory() // 2 if given is None else given.left
 
 
+def given_memory() -> int | None:
+    """Bytes of a limit that was given, not of one by what is free; None without one."""
+    given = _LIMIT.get()
+    return None if given is None or given.base is None else given.left
+
+
 def check_memory(needed: int, what: str) -> None:
     """Refuse work before it begins, if it takes more memory than a limit that is given leaves.
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from algebra.certificates.checks import Check, Verification, unfinished
 from algebra.certificates.reading import PROOF_LIMITS
 from algebra.errors import InputError, Unfinished
+from algebra.memory_limits import given_memory
 from numeric.children import Child, ChildCrashed, ChildTimeout
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
@@ -44,11 +45,11 @@ class Checker:
     Parameters
     ----------
     memory : int, optional
-        MiB that a check may take.
+        MiB that a check may take; a larger limit that is given (``--memory``) replaces it.
     """
 
     def __init__(self, memory: int = MEMORY) -> None:
-        self.memory = memory
+        self.memory = self._held = memory
         self._child: Child | None = None
         self._lock = threading.Lock()
 
@@ -107,13 +108,20 @@ class Checker:
             self._end()
 
     def _unfinished(self, text: str, timeout: float) -> Verification:
-        return unfinished("", f"{text} (limits: {timeout:g} s, {self.memory} MiB)")
+        return unfinished("", f"{text} (limits: {timeout:g} s, {self._held} MiB)")
 
     def _running(self) -> Child:
-        if self._child is not None and self._child.owner == os.getpid() and self._child.alive:
+        memory = max(self.memory, (given_memory() or 0) >> 20)
+        if (
+            self._child is not None
+            and self._child.owner == os.getpid()
+            and self._child.alive
+            and self._held == memory
+        ):
             return self._child
         self._end()
-        command = [sys.executable, "-c", _CODE.format(memory=self.memory)]
+        self._held = memory
+        command = [sys.executable, "-c", _CODE.format(memory=memory)]
         try:
             child = self._child = Child("the process of the check", command, os.environ)
             child.receive(_START)

@@ -11,7 +11,9 @@ import matchprob as mp
 from algebra.certificates.checks import FAILED, UNFINISHED
 from algebra.certificates.reading import as_text
 from algebra.errors import InputError
+from algebra.memory_limits import limited_memory
 from algebra.networks.kinds import KINDS
+from matchprob.api.proofs import checker as checker_module
 from matchprob.api.proofs.check import check_proof
 from matchprob.api.proofs.checker import CHECKER, Checker
 from tests.refusals import refuses
@@ -125,3 +127,14 @@ def test_a_limit_is_no_failure():
 def test_time_limits_of_verify_are_positive_numbers(timeout):
     """Zero, a negative number, NaN and a text are bad input."""
     refuses("timeout", mp.verify, MAXIMAL, timeout=timeout)
+
+
+def test_a_larger_limit_that_is_given_is_that_of_the_check(monkeypatch):
+    """A limit by what is free, or a smaller one, leaves the usual one; the process starts again."""
+    started = []
+    monkeypatch.setattr(checker_module, "Child", lambda what, command, env: started.append(command))
+    own = checker_module.Checker(64)
+    for limit in (None, 1 << 20, 1 << 40):
+        with limited_memory(limit), contextlib.suppress(AttributeError):
+            own._running()
+    assert ["check_proofs(64)" in command[-1] for command in started] == [True, True, False]
