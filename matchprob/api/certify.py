@@ -8,7 +8,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError, Unfinished, one_line, shown, whole_number
+from algebra.errors import InputError, Unfinished, shown, whole_number
 from algebra.time_limits import (
     SHARES,
     OutOfTime,
@@ -388,6 +388,7 @@ def verify(
     """
     from algebra.certificates.checks import unfinished
     from algebra.certificates.reading import as_text
+    from algebra.files.opening import path_text
     from matchprob.api.proofs.checker import CHECKER
     from matchprob.api.proofs.models import with_model
 
@@ -411,7 +412,7 @@ def verify(
         return unfinished("", str(limit))
     except InputError as error:
         if isinstance(certificate, (str, Path)):
-            raise InputError(f"{one_line(certificate)}: {error}") from None
+            raise InputError(f"{path_text(Path(certificate))}: {error}") from None
         raise
 
 

@@ -39,7 +39,7 @@ def test_verify_takes_objects_data_and_files(tmp_path, file):
     assert mp.verify(json.loads(certificate.to_json())).holds
     assert mp.verify(path).holds
     refuses("no such file", mp.verify, tmp_path / "none.json")
-    refuses(r"^\{\\n[^\n]{,200}: cannot be read: File name too long$", mp.verify, "{\n" * 300)
+    refuses(r"^\{\\n[^\n]+: cannot be read: File name too long$", mp.verify, "{\n" * 300)
     path.write_text("{")
     refuses("not JSON", mp.verify, path)
 
