@@ -18,7 +18,6 @@ Processors multiply doubles faster than integers, so doubles are used where they
 
 from __future__ import annotations
 
-import math
 import random
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
@@ -551,7 +550,7 @@ def random_bytes(count: int, rng: random.Random) -> bytes:
     >>> random_bytes(8, random.Random("a")) == random.Random("a").randbytes(8)
     True
     """
-    if count < _MANY_BYTES or type(rng) is not random.Random:
+    if count < _MANY_BYTES or count % 4 or type(rng) is not random.Random:
         sizes = [min(_BYTES_AT_ONCE, count - at) for at in range(0, count, _BYTES_AT_ONCE)]
         return b"".join(rng.randbytes(size) for size in sizes)
     # The same generator of NumPy, from the same state, is four times as fast.
@@ -600,26 +599,6 @@ def rational_residues(values: np.ndarray, p: int) -> Residues:
             raise ZeroDivisionError(f"{p} divides the denominator of {value}")
         out[at] = int(value.p) % p * pow(below, -1, p) % p
     return out
-
-
-def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
-    """The residues that ``rng.randrange(p)`` gives one after another, drawn at once.
-
-    Python draws as many bits as p has, again where they are not below p; bits are the upper ones
-    of the generator's words of 32.
-
-    Examples
-    --------
-    >>> drawn_residues((2, 2), 101, random.Random("a")).tolist()
-    [[34, 64], [8, 77]]
-    """
-    count, shift = math.prod(shape), 32 - p.bit_length()
-    parts: list[Residues] = []
-    while count:
-        values = np.frombuffer(random_bytes(4 * count, rng), "<u4").astype(np.int64) >> shift
-        parts.append(values[values < p])
-        count -= len(parts[-1])
-    return np.concatenate(parts).reshape(shape) if parts else np.zeros(shape, np.int64)
 
 
 # The number of primes in [2^30, 2^31): π(2^31) − π(2^30).

@@ -9,6 +9,7 @@ absolute value at most 3.
 
 from __future__ import annotations
 
+import math
 import random
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.modular import Residues, drawn_residues, matmul
+from algebra.linalg.modular import Residues, matmul, random_bytes
 from algebra.networks.base import Network, Support
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
@@ -215,3 +216,23 @@ def _oriented(matrices: Matrices, problem: Problem) -> Matrices:
     for name in signs:
         matrices[name][matrices[name] == 0] = fmpq(1, _GRID)
     return problem.distribution.oriented(matrices) if signs else matrices
+
+
+def drawn_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Residues:
+    """The residues that ``rng.randrange(p)`` gives one after another, drawn at once.
+
+    Python draws as many bits as p has, again where they are not below p; bits are the upper ones
+    of the generator's words of 32.
+
+    Examples
+    --------
+    >>> drawn_residues((2, 2), 101, random.Random("a")).tolist()
+    [[34, 64], [8, 77]]
+    """
+    count, shift = math.prod(shape), 32 - p.bit_length()
+    parts: list[Residues] = []
+    while count:
+        values = np.frombuffer(random_bytes(4 * count, rng), "<u4").astype(np.int64) >> shift
+        parts.append(values[values < p])
+        count -= len(parts[-1])
+    return np.concatenate(parts).reshape(shape) if parts else np.zeros(shape, np.int64)

@@ -43,22 +43,19 @@ changes no open support and no density that is positive, so it changes no verdic
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from numbers import Real
 from typing import Annotated, Any, Literal
 
 import numpy as np
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.rational import exact_number
-from algebra.networks.base import Axis, Cell, Network, Support
-from algebra.networks.masks import LARGE
+from algebra.networks.base import Cell, Network, Support
 from algebra.problems.file_entries import EdgesFile, FileName
-from algebra.problems.names import populations
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
@@ -66,7 +63,6 @@ PARTS = ("weights", "inputs", "teacher")
 # Where labels come from: a teacher, or independent standard normal numbers.
 LABELS = TEACHER, ARBITRARY = ("teacher", "normal")
 # Words and numbers for signs.
-SIGN_VALUES = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
 Signs = Mapping[str, np.ndarray]
 # Largest factor of a standard deviation.
 _LARGEST_FACTOR = Fraction(1_000_000)
@@ -187,38 +183,18 @@ class Distribution:
                 raise InputError(f"`{where}`: leaks are between 0 and 1 and have no scale")
         if self.signs is None:
             return self
-        given = self.signs if isinstance(self.signs, Mapping) else {"neurons": self.signs}
-        named = set(given) <= set(network.shapes)
-        units = {} if named else populations(network)
-        found: dict[str, _Rows] = {}
-        for key, value in sorted(given.items(), key=lambda item: item[0] not in units):
-            where = f"distribution.signs.{one_line(key)}"
-            if key in network.shapes:
-                found[key] = _sign_matrix(value, where, network.shapes[key])
-                continue
-            if key not in units:
-                known = [*(k for k, axis in units.items() if _sends(axis)), *network.shapes]
-                raise InputError(f"`{where}`: a {network.title} network has " + ", ".join(known))
-            line = _sign_line(value, where, units[key].size)
-            for matrix, axis in units[key].places:
-                if axis == 1:
-                    found[matrix] = (line,) * network.shapes[matrix][0]
-        signs = {
-            name: found[name]
-            for name in network.shapes
-            if name in found and any(map(any, _different(found[name])))
-        }
-        return replace(self, signs=signs or None)
+        from algebra.problems.laws.signs import sign_matrices
+
+        return replace(self, signs=sign_matrices(self.signs, network) or None)
 
     @cached_property
     def masks(self) -> Signs:
         """The matrices of signs as arrays, after `on`."""
-        return {
-            name: np.broadcast_to(np.array(_different(rows), np.int8), (len(rows), len(rows[0])))
-            if _is_by_columns(rows)
-            else np.array(rows, np.int8)
-            for name, rows in (self.signs or {}).items()
-        }
+        if not self.signs:
+            return {}
+        from algebra.problems.laws.signs import as_array
+
+        return {name: as_array(rows) for name, rows in self.signs.items()}
 
     def oriented(self, matrices: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
         """Weights with their signs: ±|w| where there is one."""
@@ -254,9 +230,11 @@ class Distribution:
         if self.scale:
             data["scale"] = {name: str(factor) for name, factor in sorted(self.scale.items())}
         if self.signs is not None:
+            from algebra.problems.laws.signs import plain_rows
+
             signs = self.signs
             data["signs"] = (
-                {name: _plain_signs(rows) for name, rows in signs.items()}
+                {name: plain_rows(rows) for name, rows in signs.items()}
                 if isinstance(signs, Mapping)
                 else list(signs)
             )
@@ -283,59 +261,3 @@ def _factors(given: Any) -> dict[str, Fraction] | None:
         if factor != 1:
             found[str(name)] = factor
     return found or None
-
-
-def _sends(axis: Axis) -> bool:
-    return any(side == 1 for _, side in axis.places)
-
-
-# Signs of a matrix; those of columns are one row, held once and named for each row.
-_Rows = tuple[tuple[int, ...], ...]
-
-
-def _different(rows: _Rows) -> _Rows:
-    """The rows, but one that is named for all rows only once."""
-    return rows[:1] if _is_by_columns(rows) else rows
-
-
-def _is_by_columns(rows: Any) -> bool:
-    """Whether the same row is named for all rows."""
-    return isinstance(rows, tuple) and bool(rows) and all(row is rows[0] for row in rows)
-
-
-def _plain_signs(rows: Any) -> Any:
-    """Rows of signs; of a large matrix with signs by columns one row."""
-    if not isinstance(rows, Sequence) or not len(rows) or not isinstance(rows[0], Sequence):
-        return rows
-    if _is_by_columns(rows) and len(rows) * len(rows[0]) > LARGE:
-        return list(rows[0])
-    return [list(row) for row in rows]
-
-
-def _sign_line(value: Any, where: str, size: int, what: str = "units") -> tuple[int, ...]:
-    line = value.tolist() if isinstance(value, np.ndarray) else value
-    if not isinstance(line, Sequence) or isinstance(line, str):
-        raise InputError(f"`{where}` ({shown(value)}) must be a list of signs, one for each unit")
-    if len(line) != size:
-        raise InputError(f"`{where}` has {len(line)} signs for {size} {what}")
-    return tuple(_sign(entry, f"`{where}[{k}]`") for k, entry in enumerate(line))
-
-
-def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> _Rows:
-    is_line = isinstance(value, list) and value and not isinstance(value[0], (list, np.ndarray))
-    if is_line or (_is_by_columns(value) and len(value) == shape[0]):
-        line = _sign_line(value if is_line else value[0], where, shape[1], "columns")
-        return (line,) * shape[0]
-    return tuple(
-        tuple(_sign(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row))
-        for i, row in enumerate(given_rows(value, where, "rows of signs, or an edge list", shape))
-    )
-
-
-def _sign(entry: Any, where: str) -> int:
-    if isinstance(entry, str) and entry in SIGN_VALUES:
-        return SIGN_VALUES[entry]
-    number = isinstance(entry, Real) and not isinstance(entry, bool)
-    if not number or entry not in (-1, 0, 1):
-        raise InputError(f"{where} is {shown(entry)}: a sign is 1, -1 or 0 (free)")
-    return int(entry)

@@ -150,7 +150,6 @@ def test_refused():
             lambda laws=laws: replace(one, distribution=Distribution(**laws)),
         )
     refuses("must be a Problem", mp.Problem, NET, EYE, teacher=3)
-    refuses("same network", mp.profile, one, by="error")
     refuses("same network", mp.identify, one)
     refuses("differ in", mp.compare, one, mp.Problem(NET, EYE), trials=2)
 

@@ -16,7 +16,6 @@ from algebra.linalg.modular import (
     PRIME_COUNT,
     added_groups,
     batched_rank,
-    drawn_residues,
     inverses,
     matmul,
     modular_echelon,
@@ -29,6 +28,7 @@ from algebra.linalg.modular import (
     times,
 )
 from algebra.linalg.short_primes import as_doubles
+from algebra.systems.instances import drawn_residues
 
 PRIMES = [2, 3, 7, 65521, 1073741827, 2147483647]
 LARGEST = 2147483647
@@ -282,12 +282,12 @@ def test_random_numbers_in_parts_are_those_in_one(monkeypatch):
     none."""
     whole = [
         (f((3, 50), 1_000_003, random.Random("parts")) % 1_000_003).tolist()
-        for f in (modular.random_residues, modular.drawn_residues)
+        for f in (random_residues, drawn_residues)
     ]
     monkeypatch.setattr(modular, "_BYTES_AT_ONCE", 12)
     assert whole == [
         f((3, 50), 1_000_003, random.Random("parts")).tolist()
-        for f in (modular.random_residues, modular.drawn_residues)
+        for f in (random_residues, drawn_residues)
     ]
 
 

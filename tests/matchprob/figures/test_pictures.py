@@ -152,7 +152,7 @@ def test_one_legend_above_all_panels():
     assert faults(canvas) == []
     assert [axes.get_legend() for axes in canvas.axes] == [None, None]
     entries = [text.get_text() for text in canvas.legends[0].get_texts()]
-    assert len(entries) == len(set(entries)) == 8
+    assert len(entries) == len(set(entries)) == 9
     assert [axes.get_title() for axes in canvas.axes] == ["a", "b"]
 
 
