@@ -83,15 +83,25 @@ def groups_at(
     """
     blocks = _Blocks(question, point, check)
     groups = Groups(blocks.part, blocks.sizes, question.allocation.size, point.p)
-    many = sum(blocks.sizes) * question.allocation.size > _REACHED
-    # What two samples show holds for all if they are generic.
-    is_generic = question.parametrized.network.own_point is None
-    if is_generic and question.of_units and not sizes_only and (many or not groups.is_small):
+    if not sizes_only and _has_reach(question, groups):
         reach = _Reach(question, point)
         groups.reach, groups.indispensable = reach.most, reach.indispensable
         blocks.most = len(question.owners[0][1]) * _numbers_a_step(question)
     blocks.is_small = groups.is_small and groups.reach is None
     return groups
+
+
+def are_few(question: RecordingQuestion, point: Point) -> bool:
+    """Whether the rows of all allowed elements are computed at once."""
+    groups = groups_at(question, point, sizes_only=True)
+    return groups.is_small and not _has_reach(question, groups)
+
+
+def _has_reach(question: RecordingQuestion, groups: Groups) -> bool:
+    many = sum(groups.sizes) * question.allocation.size > _REACHED
+    # What two samples show holds for all if they are generic.
+    is_generic = question.parametrized.network.own_point is None
+    return is_generic and question.of_units and (many or not groups.is_small)
 
 
 def direction_of(

@@ -47,7 +47,7 @@ from algebra.matroids.containing import containing_bound
 from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
 from algebra.networks.base import Point
-from algebra.questions.record.blocks import direction_of, groups_at
+from algebra.questions.record.blocks import are_few, direction_of
 from algebra.questions.record.proof import (
     EntryEvidence,
     GroupEvidence,
@@ -101,8 +101,7 @@ def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
         question = proof.question(seed)
     _meets(proof, question)
     point = question.point(*next(question.points()))
-    groups = groups_at(question, point)
-    few = question.allowed if groups.is_small and groups.reach is None else proof.recorded
+    few = question.allowed if are_few(question, point) else proof.recorded
     rows, owner = question.rows(point, few)
     _check_derivatives(question, point, rows, owner)
     checklist.say(
@@ -222,9 +221,15 @@ def _bound_at(
     proof: RecordingProof, question: RecordingQuestion, p: int, number: int
 ) -> Fraction | None:
     if isinstance(proof.evidence, GroupEvidence) and question.is_whole:
-        problem = question.groups(p, number, partial(_check_derivatives, question))
-        enough = ceil(proof.bound * question.unit)
-        found = spanning_bound(problem, proof.evidence.leaves, enough)
+        enough, leaves = ceil(proof.bound * question.unit), proof.evidence.leaves
+        check = partial(_check_derivatives, question)
+        found = None
+        # The bound of the numbers of rows needs less: of large questions it is often enough.
+        for sizes_only in (True, False) if len(leaves) == 1 else (False,):
+            problem = question.groups(p, number, check, sizes_only)
+            found = spanning_bound(problem, leaves, enough)
+            if found is not None and found >= enough:
+                break
         return None if found is None else Fraction(found, question.unit)
     if isinstance(proof.evidence, TargetEvidence):
         return _target_bound(proof, proof.evidence, question, p, number)
