@@ -68,10 +68,11 @@ def ignore_interrupts() -> None:
 
 
 def _listen(handler: Callable[[int, FrameType | None], None]) -> None:
-    signal.signal(signal.SIGTERM, handler)
     # A shell that starts this process in the background may want SIGINT ignored.
     if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
         signal.signal(signal.SIGINT, handler)
+    # SIGTERM comes last: Python handles SIGINT from the start, so this shows that both are set.
+    signal.signal(signal.SIGTERM, handler)
 
 
 def _leave(number: int, frame: FrameType | None) -> None:
