@@ -378,7 +378,7 @@ def _with_functions(
     from algebra.ranks.generalization import on_a_basis
     from numeric.studies.study import Study
 
-    if found.generalizes is not None or not found.matched:
+    if found.is_partial or found.generalizes is not None or not found.matched:
         return found
     problem = on_a_basis(found.problem)
     if problem is None:

@@ -126,3 +126,19 @@ def test_constraints_on_the_function():
     assert 0 < every < some < found.matched
     low = shares["every"]["matched"]
     assert low <= every <= low + shares["every"]["undetermined"]
+
+
+def test_an_interrupt_ends_the_count():
+    """After an interrupted estimate no trial is counted again with more samples."""
+
+    def stop(count):
+        if count.index == 4:
+            raise KeyboardInterrupt
+
+    problem = rnn(1, ALL)
+    assert mp.estimate(problem, 8).functions
+    found = mp.estimate(problem, 8, advance=stop)
+    assert 0 < found.trials < 8
+    assert found.functions == ()
+    undetermined = found.teachers_function()["some"]["undetermined"]
+    assert undetermined == found.trials - found.unmatched
