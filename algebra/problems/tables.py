@@ -136,12 +136,21 @@ def read_rows(path: Path) -> Rows | Edges:
     InputError
         If it is neither; OSError is left to the caller.
     """
-    return _plain_list(path) or rows_of_table(_table_of(path))
+    return _rows_or_edges(path)
 
 
-def _plain_list(path: Path) -> Edges | None:
-    """A long edge list in the plain form that programs write; None for other tables."""
-    return None if ending(path) == ".xlsx" else edges_by_columns(text_of(bytes_of(path)))
+def _rows_or_edges(path: Path, sheet: str = "") -> Rows | Edges:
+    found = _list_or_table(path, sheet)
+    return found if isinstance(found, Edges) else rows_of_table(found)
+
+
+def _list_or_table(path: Path, sheet: str = "") -> Edges | TextTable:
+    """A long edge list in the plain form that programs write, or the table of another file."""
+    if ending(path) == ".xlsx":
+        return tables_of_workbook(path, sheet)
+    text = text_of(bytes_of(path))
+    plain = edges_by_columns(text)
+    return table_of_text(text, is_header) if plain is None else plain
 
 
 def _table_of(path: Path, sheet: str = "", width: int = 0) -> TextTable:
@@ -284,11 +293,10 @@ def read_edges(
             return _read_matlab(path, variable)
         if kind not in _TEXTS:
             return FORMATS[kind](path)
+        if not columns:
+            return _rows_or_edges(path, sheet)
         width = len(columns.replace(",", " ").split()) if isinstance(columns, str) else 0
-        if not columns and (plain := _plain_list(path)) is not None:
-            return plain
-        table = _table_of(path, sheet, width)
-        return _edges_of(table, columns) if columns else rows_of_table(table)
+        return _edges_of(_table_of(path, sheet, width), columns)
 
     found = read_matrix_file(path, read)
     with ErrorsAt(path_text(path)):
@@ -322,9 +330,9 @@ def read_names(path: Path) -> list[str]:
     """
     if ending(path) in (".graphml", ".graphml.gz"):
         return list(_read_graph(path).units)
-    if (plain := _plain_list(path)) is not None:
-        return list(plain.units)
-    table = _table_of(path)
+    table = _list_or_table(path)
+    if isinstance(table, Edges):
+        return list(table.units)
     if (edges := _listed_edges(table)) is not None:
         return list(edges.units)
     listed = [(place, row[0]) for place, row in zip(table.places, table.rows, strict=True)]

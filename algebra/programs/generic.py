@@ -519,8 +519,8 @@ class Columns:
         self.model, self.point, self.p, self.m = model, point, point.p, m
         self.names = sorted(names)
         self._kept: list[tuple[slice, Sweep]] = []
-        own = bytes_of_sample(model.program, frozenset(names))
         least = least_memory(model, names)
+        own = least // 2
         if least > memory_limit():
             raise Unfinished(
                 f"one sample takes about {in_units(own)} of memory, more than half of the limit "

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -16,6 +15,7 @@ from numeric.certification.krawczyk_kernel import (
     newton_step,
 )
 from numeric.equations.discs import OPTIONS, TINY, UNIT, Discs, run_discs, size_up
+from numeric.equations.lanes.linalg import power_of_two
 from numeric.equations.pairs import (
     IM,
     IM_LOW,
@@ -189,11 +189,6 @@ def _eliminate(A, k, pivot):
 
 
 @njit(**OPTIONS)
-def _power_of_two(x):
-    return math.ldexp(1.0, math.frexp(x)[1])
-
-
-@njit(**OPTIONS)
 def _invert_in_pairs(system, buffers):
     """`_invert` in pairs: Gauss-Jordan elimination, scaled by powers of two.  Not rigorous."""
     x, A, at = buffers.x, system.work, system.tapes.jacobian
@@ -201,7 +196,7 @@ def _invert_in_pairs(system, buffers):
     rows, columns = buffers.step, buffers.rho
     A[:] = 0.0
     for j in range(n):
-        columns[j] = _power_of_two(max(abs(x[j]), 1e-8))
+        columns[j] = power_of_two(max(abs(x[j]), 1e-8))
     for i in range(n):
         largest = 0.0
         for j in range(n):
@@ -210,7 +205,7 @@ def _invert_in_pairs(system, buffers):
             largest = max(largest, abs(A[i, j, 0]) + abs(A[i, j, 2]))
         if not largest > 0.0 or not np.isfinite(largest):
             return False
-        rows[i] = 1.0 / _power_of_two(largest)
+        rows[i] = 1.0 / power_of_two(largest)
         for j in range(n):
             for part in range(4):
                 A[i, j, part] *= rows[i]

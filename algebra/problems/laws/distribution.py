@@ -62,7 +62,7 @@ LAWS = ("normal", "uniform", "rademacher")
 PARTS = ("weights", "inputs", "teacher")
 # Where labels come from: a teacher, or independent standard normal numbers.
 LABELS = TEACHER, ARBITRARY = ("teacher", "normal")
-# Words and numbers for signs.
+# The signs of each matrix that has signs.
 Signs = Mapping[str, np.ndarray]
 # Largest factor of a standard deviation.
 _LARGEST_FACTOR = Fraction(1_000_000)

@@ -25,6 +25,7 @@ from flint import fmpq
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
+from numeric.children import ChildError
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.exact import exact_core, settled_by_elimination
@@ -107,14 +108,8 @@ class PhcpyEngine(SequentialEngine):
         if self._paths is not None:
             try:
                 found = self._paths.count(instance)
-            except PhcpyCrashed as error:
-                note = f"phcpy: {error}"
-                found = InstanceCount(
-                    instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
-                )
             except PhcpyError as error:
-                check_time()
-                found = InstanceCount(instance.index, None, None, UNDETERMINED, f"phcpy: {error}")
+                found = _not_solved(instance, error)
             return replace(found, seconds=time.perf_counter() - start)
         core = exact_core(instance)
         settled = settled_by_elimination(core, instance.index)
@@ -162,20 +157,23 @@ class PhcpyEngine(SequentialEngine):
                     precision=precision,
                 )
                 break
-            except PhcpyCrashed as error:
-                # The next call starts a new worker, which gives the same answer to the digit.
-                if crashes < _MOST_CRASHES:
-                    continue
-                note = f"phcpy: {error}, {crashes} times"
-                return InstanceCount(
-                    instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST
-                )
             except PhcpyError as error:
-                check_time()  # raises if the whole call's time is over, not only this instance's
-                note = f"phcpy: {error}"
-                return InstanceCount(instance.index, None, None, UNDETERMINED, note)
+                # The next call starts a new worker, which gives the same answer to the digit.
+                if isinstance(error, PhcpyCrashed) and crashes < _MOST_CRASHES:
+                    continue
+                return _not_solved(instance, error, crashes)
         what = "generic root count" if self.root_count is not None else "Bézout bound"
         return audited_count(instance, result, core.weights, expected, what, equations)
+
+
+def _not_solved(instance: Instance, error: ChildError, crashes: int = 1) -> InstanceCount:
+    """The count of an instance that a worker did not solve."""
+    note = f"phcpy: {error}"
+    if isinstance(error, PhcpyCrashed):
+        note += f", {crashes} times" * (crashes > 1)
+        return InstanceCount(instance.index, None, None, UNDETERMINED, note, reason=Reason.LOST)
+    check_time()  # raises if the whole call's time is over, not only this instance's
+    return InstanceCount(instance.index, None, None, UNDETERMINED, note)
 
 
 def squared_up(core: CoreSystem, seed: int) -> CoreSystem:

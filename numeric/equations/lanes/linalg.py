@@ -199,7 +199,7 @@ def solve_factored(ws, a, r, pivots, pattern, x):
 
 
 @njit(**OPTIONS)
-def _power_of_two(x):
+def power_of_two(x):
     """A power of two near x > 0: a product with it is not rounded."""
     return math.ldexp(1.0, math.frexp(x)[1])
 
@@ -213,7 +213,7 @@ def _equilibrate_pairs(ws, a, r, scales, low):
     columns, rows = scales, scales + r
     for j in range(r):
         for lane in range(LANES):
-            ws[columns + j, 0, lane] = _power_of_two(ws[columns + j, 0, lane])
+            ws[columns + j, 0, lane] = power_of_two(ws[columns + j, 0, lane])
     for i in range(r):
         for lane in range(LANES):
             largest = 1e-300
@@ -221,7 +221,7 @@ def _equilibrate_pairs(ws, a, r, scales, low):
                 s = a + i * r + j
                 size = abs(ws[s, 0, lane]) + abs(ws[s, 1, lane])
                 largest = max(largest, size * ws[columns + j, 0, lane])
-            ws[rows + i, 0, lane] = 1.0 / _power_of_two(largest)
+            ws[rows + i, 0, lane] = 1.0 / power_of_two(largest)
         for j in range(r):
             s = a + i * r + j
             for part in range(2):
