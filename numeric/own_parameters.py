@@ -8,6 +8,7 @@ rationals.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 import numpy as np
@@ -18,10 +19,12 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
-from numeric.instances import draw_instance, to_rational
+from algebra.questions.record.target import NEW
+from numeric.instances import draw_entries, draw_instance, to_rational
+from numeric.streams import stream
 
 
-def at_own_parameters(problem: Problem, seed: int) -> Problem:
+def at_own_parameters(problem: Problem, seed: int, target: str | Sequence[str] = ()) -> Problem:
     """The problem of a network with ReLU at its own parameters; any other problem unchanged.
 
     Parameters
@@ -29,6 +32,8 @@ def at_own_parameters(problem: Problem, seed: int) -> Problem:
     problem : Problem
     seed : int
         Of the parameters that are not measured.
+    target : str or sequence of str, optional
+        If it is "samples=new", as many new samples as there are samples are drawn as well.
 
     Raises
     ------
@@ -57,7 +62,11 @@ def at_own_parameters(problem: Problem, seed: int) -> Problem:
     if not problem.values.jitter:
         for (name, i, j), value in measured.items():
             weights[name][i, j] = fmpq(value.numerator, value.denominator)
-    found = network.at_parameters(weights, to_rational(drawn.X), problem.support)
+    X = drawn.X
+    if NEW in ((target,) if isinstance(target, str) else target):
+        law = problem.distribution.inputs
+        X = np.concatenate([X, draw_entries(stream(seed, 0, "new samples"), law, X.shape)], axis=1)
+    found = network.at_parameters(weights, to_rational(X), problem.support)
     # The jitter of measured weights is what is known of them before a recording.
     kept = problem.values if problem.values.jitter else Values()
     return replace(problem, network=found, values=kept)

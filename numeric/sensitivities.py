@@ -228,11 +228,12 @@ class _Point:
             isinstance(update, LowRank) for _, update in problem.network.updates
         ):
             raise InputError("`noise`: low-rank updates have no law before the recording")
+        assert isinstance(networks[1], ActivatedNetwork)
         if networks[0].own_point is not None:
             # Of a network with ReLU, on its own activation pattern.
-            own_point = networks[0].own_point
+            own_point = networks[0].own_point.first(networks[1].m)
             weights = {name: to_double(w) for name, w in own_point.weights.items()}
-            return cls(question, networks[0], weights, to_double(own_point.X))
+            return cls(question, networks[1], weights, to_double(own_point.X))
         laws = problem.distribution
         own = Problem(networks[0], {}, problem.support, laws, values=problem.values)
         instance = draw_instance(own, seed, 0)
@@ -242,7 +243,6 @@ class _Point:
             stream(seed, 0, "new samples"), laws.inputs, (instance.X.shape[0], more)
         )  # fmt: skip
         X = np.concatenate([instance.X, new], axis=1)
-        assert isinstance(networks[1], ActivatedNetwork)
         return cls(question, networks[1], instance.weights, X)
 
     def _arithmetic(self, product: Any, number: Any) -> EntryArithmetic:
@@ -250,7 +250,7 @@ class _Point:
         network = self.network
         if network.own_point is None:
             return network.entries(product, number)
-        signs = network.on_pattern(network.own_point.signs)
+        signs = network.on_pattern(network.own_point.first(network.m).signs)
         return EntryArithmetic(network.function, product, number, signs)
 
     @cached_property

@@ -28,7 +28,6 @@ from typing import Any
 import numpy as np
 
 from algebra.documents import Document, Paragraph
-from algebra.errors import InputError
 from algebra.networks.base import Point
 
 
@@ -40,6 +39,7 @@ class OwnPoint:
     ----------
     weights : mapping of str to ndarray of fmpq
     X : ndarray of fmpq
+        Those of the network, and perhaps new ones behind them.
     signs : tuple of ndarray of bool
         For each value of the activation the units and samples with a positive pre-activation.
     """
@@ -56,16 +56,8 @@ class OwnPoint:
         above = max(abs(int(v.numerator)) * (below // int(v.denominator)) for v in every)
         return max(below, above).bit_length()
 
-    def with_samples(self, m: int) -> OwnPoint:
-        """The first samples.
-
-        Raises
-        ------
-        InputError
-            If there are not as many.
-        """
-        if m > self.X.shape[1]:
-            raise InputError("`target` (samples=new): ranks at own parameters are at own samples")
+    def first(self, m: int) -> OwnPoint:
+        """The same parameters with the first samples."""
         return replace(self, X=self.X[:, :m], signs=tuple(own[:, :m] for own in self.signs))
 
     def at(
@@ -92,16 +84,34 @@ class OwnPoint:
         return Point(p, seed, weights, residues(self.X), self.signs)
 
 
-def at_these_parameters(found: Document, *, exactly: bool) -> Document:
+def about_parameters(exactly: bool, new: bool = False) -> str:
+    """What a statement at given parameters, and perhaps for given new samples, is about.
+
+    Parameters
+    ----------
+    exactly : bool
+        Whether it holds for all parameters nearby, not only to first order.
+    new : bool, optional
+        Whether it is about given new samples.
+
+    Examples
+    --------
+    >>> about_parameters(False, True)
+    'to first order at these parameters and these new inputs'
+    """
+    where = "at these parameters" + (" and these new inputs" if new else "")
+    return where if exactly else f"to first order {where}"
+
+
+def at_these_parameters(found: Document, about: str) -> Document:
     """The document of a result with what each of its statements is about.
 
     Parameters
     ----------
     found : Document
-    exactly : bool
-        Whether statements hold for all parameters nearby, not only to first order.
+    about : str
+        As `about_parameters` says it.
     """
-    about = "at these parameters" if exactly else "to first order at these parameters"
 
     def stated(text: str) -> str:
         bare = text.lstrip()

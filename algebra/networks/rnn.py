@@ -182,7 +182,7 @@ class RNN(ActivatedNetwork):
 
     def with_samples(self, m: int) -> Self:
         found = super().with_samples(m)
-        return found if self.own_point is None else found.at(self.own_point.with_samples(m))
+        return found if self.own_point is None else found.at(self.own_point)
 
     def at(self, own: OwnPoint) -> Self:
         """The network at given parameters and samples."""

@@ -64,7 +64,7 @@ def random_point(
     A student's weights with exact numbers (`algebra.problems.laws.values`) have these.
     """
     if network.own_point is not None:
-        own: Point = network.own_point.at(p, seed, network.shapes, residue(p))
+        own: Point = network.own_point.first(network.m).at(p, seed, network.shapes, residue(p))
         return own
     rng = random.Random(f"{p}/{seed}")
     drawn = network.drawn_shapes

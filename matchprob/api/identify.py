@@ -63,7 +63,7 @@ def identify(
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
-            problem = at_own_parameters(problem, seed)
+            problem = at_own_parameters(problem, seed, target)
         aim = None
         if noise is not None:
             from numeric.noise import noisy_identification, positive

@@ -172,7 +172,7 @@ def record(
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
-            problem = at_own_parameters(problem, seed)
+            problem = at_own_parameters(problem, seed, target)
         if noise is not None:
             from numeric.noise import noisy_recording
 

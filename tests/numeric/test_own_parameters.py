@@ -148,6 +148,30 @@ def test_noise_is_predicted_on_the_activation_pattern(seed):
     assert "on their activation pattern" in str(found.document())
 
 
+@pytest.mark.parametrize("seed", range(many(20)))
+def test_new_inputs_have_their_own_pattern(seed):
+    """Labels for drawn new inputs are free in as many directions as complex steps say."""
+    problem = circuit(seed)
+    net = problem.network
+    X = draw_instance(Problem(net, {}, problem.support), seed, 0).X
+    found = identify(problem, target="samples=new", seed=seed)
+    own = at_own_parameters(problem, seed, "samples=new").network.own_point
+    assert own.X.shape == (len(X), 2 * net.m)
+    assert (own.X[:, : net.m].astype(float) == X).all()
+    new = own.X[:, net.m :].astype(float)
+
+    def at_new(net, w, X, gains):
+        return labels(net, w, new, gains)
+
+    J, more = (derivatives(problem, seed, of) for of in (labels, at_new))
+    own_rank = rank_of(J)
+    assert found.to_dict()["target_free"] == rank_of(np.concatenate([J, more])) - own_rank
+    output = np.arange(len(more)) // net.m % net.d
+    for k, state in enumerate(found.target):
+        assert state.free == rank_of(np.concatenate([J, more[output == k]])) - own_rank
+    assert " and these new inputs: target: " in str(found.document())
+
+
 def test_noise_with_relu_agrees_with_simulated_fits():
     """200 fits within the pattern of a small circuit have the predicted error, within 15 %."""
     net = RNN(n=3, T=3, b=1, d=1, m=8, activation="relu", biases=True)
@@ -232,7 +256,7 @@ def test_a_kink_matters_where_the_sum_moves():
 
 
 def test_refusals():
-    """Missing parameters, a unit at its kink, other verbs and proof files: one line each."""
+    """Missing parameters, a unit at its kink, other verbs: one line each."""
     net = RNN(n=2, T=2, b=1, d=1, m=1, activation="relu", biases=True)
     some = Problem(net, {"c": "all"}, values={"W": [["1/3", None], [2, 1]]})
     refuses(r"values.W\[0\]\[1\] is missing: .*own parameters", identify, some)
@@ -242,8 +266,6 @@ def test_refusals():
     plain = Problem(net, {"c": "all"})
     for verb in (certify, count):
         refuses("ranks depend on which units are active", verb, plain)
-    refuses("samples=new", record, plain, "units", target="samples=new")
-    refuses("there is no proof file", record(plain, "units").proof_file)
     refuses("`activation.leaky`", RNN, n=2, T=2, b=1, d=1, m=1, activation={"leaky": 2})
     with pytest.raises(InputError, match="low-rank"):
         identify(Problem(net, {"W": {"lora": 1}}))

@@ -52,11 +52,14 @@ class TargetStates:
         Of all elements together.
     error : Fraction
         Bound on the probability that one of these numbers is wrong; 0 if it is proved.
+    new : int
+        Number of new samples that the target is about.
     """
 
     states: tuple[TargetState, ...]
     free: int
     error: Fraction
+    new: int = 0
 
     @property
     def determined(self) -> int:

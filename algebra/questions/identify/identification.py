@@ -14,7 +14,7 @@ from typing import Any
 
 from algebra.documents import Document, Paragraph
 from algebra.linalg.rational import nearest_double
-from algebra.networks.own_point import at_these_parameters
+from algebra.networks.own_point import about_parameters, at_these_parameters
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
 from algebra.problems.allocation import (
     MOST_CELLS,
@@ -178,11 +178,12 @@ class Identification(Result):
         why = explain_updates(self) if self.problem.updates else explain(self)
         found = Document(title, facts, tuple(map(Paragraph, self._lines())), why)
         found = found.mapped(names.annotate) if names else found
-        if self.aim is not None:
-            found = replace(found, parts=(*found.parts, *map(Paragraph, self.aim.lines())))
-        if self.problem.network.own_point is None:
-            return found
-        return at_these_parameters(found, exactly=not self._is_first_order)
+        more = Document("", parts=tuple(map(Paragraph, self.aim.lines() if self.aim else ())))
+        if self.problem.network.own_point is not None:
+            exactly, new = not self._is_first_order, bool(self.aim and self.aim.new)
+            found = at_these_parameters(found, about_parameters(exactly))
+            more = at_these_parameters(more, about_parameters(exactly, new))
+        return replace(found, parts=found.parts + more.parts)
 
     def _lines(self) -> list[str]:
         """The weights that are free, determined locally, or take several values."""

@@ -57,6 +57,7 @@ from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
 from algebra.networks.base import Point
 from algebra.networks.limits import plural
+from algebra.networks.own_point import about_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
@@ -69,7 +70,6 @@ from algebra.questions.record.elements import (
     numbers_of,
 )
 from algebra.questions.record.target import (
-    NEW,
     RecordingTarget,
     check_target,
     determined_dimension,
@@ -149,13 +149,25 @@ class RecordingQuestion:
 
     @cached_property
     def asked(self) -> Problem:
-        """The problem without the new sample of the target."""
-        given = () if self.target is None else self.target.given
-        if NEW not in given:
+        """The problem without the new samples of the target."""
+        new = 0 if self.target is None else self.target.new
+        if not new:
             return self.parametrized
-        network = self.parametrized.network.with_samples(self.parametrized.network.m - 1)
+        network = self.parametrized.network.with_samples(self.parametrized.network.m - new)
         names = Names(network, self.parametrized.names.given)
         return replace(self.parametrized, network=network, names=names)
+
+    @cached_property
+    def about(self) -> str:
+        """What ranks at given parameters are about; "" if ranks are generic."""
+        if self.parametrized.network.own_point is None:
+            return ""
+        return about_parameters(self.is_exact, bool(self.target and self.target.new))
+
+    @cached_property
+    def is_exact(self) -> bool:
+        """Whether ranks at given parameters hold for all nearby: no direction is left free."""
+        return self.is_whole and self.rank.rank == self.allocation.size
 
     @property
     def is_plain(self) -> bool:

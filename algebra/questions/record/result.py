@@ -14,7 +14,6 @@ from typing import Any
 
 from algebra.certificates.records import Record
 from algebra.documents import Document, Explanation, Paragraph, Step, step
-from algebra.errors import InputError
 from algebra.networks.limits import plural, some
 from algebra.networks.own_point import at_these_parameters
 from algebra.problems.allocation import Cell, cells_data
@@ -22,7 +21,7 @@ from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre
 from algebra.questions.identify.freedom import TargetState, TargetStates
 from algebra.questions.record.elements import Recordable, available_kinds, title
-from algebra.questions.record.proof import FORMAT, VERSION, RecordingProof
+from algebra.questions.record.proof import FORMAT, VERSION, OwnParameters, RecordingProof
 from algebra.questions.record.question import RecordingQuestion
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
@@ -177,23 +176,16 @@ class Recording(Result):
             "error_bound": bound_text(self.error),
             "rank_error_bound": bound_text(self.rank.error),
             **named(self, "points"),
-            **({"at": self._about()} if self.is_at_own_parameters else {}),
+            **self._about(),
             **({} if self.aim is None else self.aim.to_dict()),
         }
 
     def proof_file(self) -> dict[str, Any]:
         """The content of a proof file, as `matchprob.verify` reads it.
 
-        If the search was not finished, the file claims `bound` only.
-
-        Raises
-        ------
-        InputError
-            If ranks are those at given parameters, which no file holds.
+        If the search was not finished, the file claims `bound` only.  With ReLU it contains the
+        parameters and samples, but no activation pattern.
         """
-        if self.is_at_own_parameters:
-            raise InputError("`out`: with ReLU there is no proof file; ranks are exact, at these "
-                             "parameters")  # fmt: skip
         question, chosen = self.question, set(self.recorded)
         problem = question.asked
         problem = by_updates(Problem.of(problem.allocation, support=problem.support))
@@ -204,6 +196,7 @@ class Recording(Result):
             tuple(k for k, element in enumerate(question.elements) if element in chosen),
             self.rank.rank, self.cost, self.bound, self.evidence,
             target=() if question.target is None else question.target.given,
+            parameters=OwnParameters.of(question.parametrized.network.own_point),
             free=tuple(state.free for state in self.target),
         ).to_dict()  # fmt: skip
 
@@ -249,18 +242,15 @@ class Recording(Result):
             tuple(map(Paragraph, lines)),
             self._why(),
         )
-        if self.is_at_own_parameters:
-            return at_these_parameters(found, exactly=self.is_unique)
-        return found
+        about = self.question.about
+        return at_these_parameters(found, about) if about else found
 
-    def _about(self) -> str:
-        """What ranks at given parameters show: `algebra.networks.own_point`."""
-        return "own parameters" if self.is_unique else "own parameters, to first order"
-
-    @property
-    def is_at_own_parameters(self) -> bool:
-        """Whether ranks are those at given parameters, not generic ones."""
-        return self.question.parametrized.network.own_point is not None
+    def _about(self) -> dict[str, str]:
+        """What ranks at given parameters are about: `algebra.networks.own_point`."""
+        if not self.question.about:
+            return {}
+        new = " and new inputs" if self.question.target and self.question.target.new else ""
+        return {"at": f"own parameters{new}{'' if self.question.is_exact else ', to first order'}"}
 
     def _why(self) -> Explanation:
         """What it determines, and how sure it is that less does not do."""

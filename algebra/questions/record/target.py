@@ -18,7 +18,8 @@ rows, as for the target "everything that may be recorded", the question is that 
 `algebra.questions.record.question`; otherwise it is that of `algebra.matroids.containing`.
 
 **New samples.**  The rows of one new sample x are analytic in x.  If they lie in the row space of
-the recorded ones for one generic x, they do for all.
+the recorded ones for one generic x, they do for all.  With ReLU each sample has its own activation
+pattern, so nothing follows for others: there the new samples are given, as many as are recorded.
 """
 
 from __future__ import annotations
@@ -78,11 +79,15 @@ class RecordingTarget:
     given : tuple of str
         As the question names them.
     elements : tuple of Recordable
+    owners : list
+    new : int
+        Number of new samples, which are not recorded.
     """
 
     given: tuple[str, ...]
     elements: tuple[Recordable, ...]
     owners: Owners = field(repr=False, compare=False)
+    new: int = 0
 
 
 def with_target(
@@ -103,7 +108,7 @@ def with_target(
     Returns
     -------
     network : Network
-        With one more sample if the target is a new one.
+        With one more sample if the target is a new one; at own parameters with its new samples.
     owners : list
         Of the recording.
     target : RecordingTarget
@@ -119,8 +124,11 @@ def with_target(
         if len(words) > 1:
             raise InputError(f"`target` ({shown(given)}): times or new samples are one target")
         if words[0] == NEW:
-            network = network.with_samples(network.m + 1)
-            return network, _kept(owners, len(elements), 1), _new_sample(network)
+            # At own parameters each sample has its own activation pattern.
+            own = network.own_point
+            new = 1 if own is None else own.X.shape[1] - network.m
+            network = network.with_samples(network.m + new)
+            return network, _kept(owners, len(elements), new), _new_samples(network, new)
         steps = _steps(network, str(words[0]))
         return (
             network, _without_steps(network, owners, len(elements), steps, words[0]),
@@ -199,11 +207,11 @@ def _kept(owners: Owners, count: int, more: int) -> Owners:
     ]
 
 
-def _new_sample(network: Network) -> RecordingTarget:
-    """The outputs for the last sample."""
+def _new_samples(network: Network, new: int) -> RecordingTarget:
+    """The outputs for the last samples."""
     elements, [(source, inside)] = elements_of(network, ["outputs"])
-    owners = [np.where(np.arange(network.m) == network.m - 1, of, -1) for of in inside]
-    return RecordingTarget((NEW,), elements, _closed([(source, owners)], len(elements)))
+    owners = [np.where(np.arange(network.m) >= network.m - new, of, -1) for of in inside]
+    return RecordingTarget((NEW,), elements, _closed([(source, owners)], len(elements)), new)
 
 
 def _steps(network: Network, word: str) -> range:
@@ -375,6 +383,7 @@ def target_states(
         ),
         int(free[-1]),
         error,
+        0 if question.target is None else question.target.new,
     )
 
 

@@ -5,6 +5,10 @@
 *question*
     The question is valid: elements, prices, caps; the recorded elements include the required ones
     and no forbidden one, keep the caps, and cost what the file says.
+*parameters*
+    With ReLU, ranks are those at the parameters and samples of the file.  The activation pattern
+    follows from these: it is computed in rationals, and compared with the signs of the network's
+    own forward pass in ball arithmetic.
 *derivatives*
     At points that the check draws, the rows are the derivatives of the recorded numbers: the
     derivative along a random direction is compared with dual numbers, which the network's own
@@ -46,6 +50,7 @@ from algebra.linalg.modular import Residues, matmul, random_residues
 from algebra.matroids.containing import containing_bound
 from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound
+from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Point
 from algebra.questions.record.blocks import are_few, direction_of
 from algebra.questions.record.proof import (
@@ -58,6 +63,7 @@ from algebra.questions.record.proof import (
 from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.result import bound_text
 from algebra.questions.record.target import target_states
+from algebra.ranks.jacobian import base_of
 from algebra.time_limits import check_time
 
 # Subject of the claim, in the verification.
@@ -100,6 +106,8 @@ def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
     with RefusedAt("question"):
         question = proof.question(seed)
     _meets(proof, question)
+    if question.parametrized.network.own_point is not None:
+        _check_pattern(question, checklist)
     point = question.point(*next(question.points()))
     few = question.allowed if are_few(question, point) else proof.recorded
     rows, owner = question.rows(point, few)
@@ -109,8 +117,19 @@ def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
         f"the {len(rows)} numbers' derivatives agree with dual numbers along a random direction"
         + ("" if few == question.allowed else ", and so do all that the evidence needs"),
     )  # fmt: skip
+    checklist = _About(checklist, question.about)
     _ranks(proof, question, checklist)
     _bound(proof, question, checklist)
+
+
+class _About(Checklist):
+    """A checklist whose texts say what they are about."""
+
+    def __init__(self, checklist: Checklist, about: str) -> None:
+        self.checks, self._about = checklist.checks, f"{about}: " if about else ""
+
+    def say(self, place: str, status: str, text: str) -> None:
+        super().say(place, status, self._about + text)
 
 
 def _meets(proof: RecordingProof, question: RecordingQuestion) -> None:
@@ -132,6 +151,23 @@ def _meets(proof: RecordingProof, question: RecordingQuestion) -> None:
         raise CheckFailed("cost", f"says {proof.cost}, the prices add up to {cost}")
     if proof.bound > cost:
         raise CheckFailed("bound", f"says {proof.bound}, what is recorded costs {cost}")
+
+
+def _check_pattern(question: RecordingQuestion, checklist: Checklist) -> None:
+    """Compare the activation pattern with signs in ball arithmetic, from the network's program."""
+    network = base_of(question.parametrized.network)
+    assert isinstance(network, ActivatedNetwork)
+    own = network.own_point.first(network.m)
+    program = network.program()
+    found = network.signs_at(own.weights, own.X, 0)
+    place = network.on_pattern(own.signs)
+    for number, signs in found.items():
+        if not np.array_equal(place(program.nodes[number], None), signs):
+            raise ArithmeticError("two activation patterns of the same parameters: a bug")
+    checklist.say(
+        "parameters", PROVED,
+        f"all signs of the activity of {own.X.shape[1]} samples follow from the file's parameters",
+    )  # fmt: skip
 
 
 def _check_derivatives(

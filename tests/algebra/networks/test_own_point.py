@@ -4,9 +4,10 @@ import numpy as np
 from flint import fmpq
 
 from algebra.documents import Document, Explanation, Paragraph
-from algebra.networks.own_point import OwnPoint, at_these_parameters
+from algebra.networks.own_point import OwnPoint, about_parameters, at_these_parameters
 from algebra.networks.rnn import RNN
 from algebra.problems.laws.values import residue
+from algebra.ranks.jacobian import random_point
 from tests.refusals import refuses
 
 
@@ -31,13 +32,12 @@ def test_residues_are_those_of_the_rationals():
 
 def test_samples_and_their_pattern_go_together():
     """The first samples have their part of the pattern, at the point as well."""
-    few = OWN.with_samples(2)
+    few = OWN.first(2)
     assert few.X.shape == (1, 2)
     assert few.signs[0].tolist() == [[True, False]]
     point = OWN.at(101, 7, {"W": (1, 2)}, residue(101)).of_samples(slice(1, 3))
     assert point.X.shape == (1, 2)
     assert point.signs[0].tolist() == [[False, False]]
-    refuses("own samples", OWN.with_samples, 4)
 
 
 def test_bits_hold_all_numbers_over_one_denominator():
@@ -51,7 +51,7 @@ def test_the_network_keeps_its_point():
     weights = {name: rationals([[2]]) for name in net.shapes}
     own = net.at_parameters(weights, rationals([[1, -1]]))
     assert [s.tolist() for s in own.own_point.signs] == [[[True, False]]]
-    assert own.with_samples(1).own_point.X.tolist() == [[1]]
+    assert random_point(own.with_samples(1), 101, 0).X.tolist() == [[1]]
     assert own == net
     assert own.own_point.weights["W"].tolist() == [[2]]
 
@@ -62,7 +62,7 @@ def test_each_statement_says_what_it_is_about():
         ("A free weight moves.", "W[0,0] moves.", "16 weights learn."), decided_by="x"
     )
     found = Document("free", parts=(Paragraph("  free: W[0,0]"), Paragraph("")), why=why)
-    exact = at_these_parameters(found, exactly=True)
+    exact = at_these_parameters(found, about_parameters(True))
     assert exact.title == "at these parameters: free"
     assert [p.text for p in exact.parts] == ["  at these parameters: free: W[0,0]", ""]
     assert exact.why.known == (
@@ -71,5 +71,5 @@ def test_each_statement_says_what_it_is_about():
         "At these parameters 16 weights learn.",
     )
     assert (exact.why.open, exact.why.decided_by) == ("", "x")
-    near = at_these_parameters(found, exactly=False)
+    near = at_these_parameters(found, about_parameters(False))
     assert near.why.known[1] == "To first order at these parameters W[0,0] moves."

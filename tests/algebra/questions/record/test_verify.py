@@ -7,10 +7,14 @@ import numpy as np
 import pytest
 
 from algebra.questions.record.elements import available_kinds
+from algebra.questions.record.proof import read_recording_proof
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
 from matchprob import RNN, FeedForward, LinearRNN, Problem
+from matchprob import record as record_at_own_parameters
+from tests.numeric.test_own_parameters import circuit
 from tests.refusals import refuses
+from tests.samples import many
 
 NET = RNN(n=4, T=2, b=1, d=1, m=3, activation="tanh")
 PROBLEM = Problem(NET, {"W": [[1, 0, 1, 0], [0, 1, 1, 0], [0, 0, 0, 1], [1, 0, 0, 1]]})
@@ -133,3 +137,64 @@ def test_another_network_does_not_pass():
     assert failure(data) is not None
     for wrong in ({"format": "x"}, {"format": "matchprob-recording", "version": 2}, [], 3):
         refuses("", verify_recording, wrong)
+
+
+def relu(seed, target=()):
+    """A proof at the parameters of a random circuit."""
+    return record_at_own_parameters(circuit(seed), "units", target=target, seed=seed).proof_file()
+
+
+@pytest.mark.parametrize("seed", range(many(12)))
+def test_proofs_at_own_parameters_hold(seed):
+    """With ReLU the file has parameters, no pattern; every rank says what it is about."""
+    target = ["", "outputs", "samples=new"][seed % 3]
+    data = json.loads(json.dumps(relu(seed, target)))
+    assert set(data["parameters"]) == {"weights", "X"}
+    checked = verify_recording(data)
+    assert checked.holds, str(checked)
+    assert [c.place for c in checked.checks][:2] == ["parameters", "derivatives"]
+    about = "at these parameters" + " and these new inputs" * (target == "samples=new")
+    assert all(about in check.text for check in checked.checks[2:])
+
+
+def test_forged_parameters_fail():
+    """Units that other parameters silence, and parameters of no weight or sample, are refused."""
+    net = RNN(n=3, T=2, b=1, d=1, m=2, activation="relu", biases=True)
+    values = {"W": [[0, 1, 0], [1, 0, 0], [0, 1, 0]], "B": [[1], [2], [0]], "c": [[4], [5], [6]]}
+    values |= {"D": [[1, 1, 1]], "e": [[0]]}
+    problem = Problem(net, {"c": "all"}, {"W": values["W"]}, values=values)
+    data = json.loads(json.dumps(record_at_own_parameters(problem, "units").proof_file()))
+    assert failure(data) is None
+    assert data["rank"] == 3
+
+    def forged(change):
+        other = copy.deepcopy(data)
+        change(other["parameters"])
+        return failure(other)
+
+    def silent(own):
+        own["weights"]["c"][2] = ["-1000"]
+
+    def kink(own):
+        own["X"] = [["0", "0"], ["0", "0"]]
+        own["weights"]["c"] = [["0"], ["0"], ["0"]]
+
+    assert "rank" in forged(silent)
+    assert "exactly at its kink" in forged(kink)
+    assert "does not exist" in forged(lambda own: own["weights"]["W"][0].__setitem__(0, "1"))
+    assert "has no D" in forged(lambda own: own["weights"].pop("D"))
+    assert "parameters.X" in forged(lambda own: own["X"][0].append("1"))
+    assert "a fraction as text" in forged(lambda own: own["X"][0].__setitem__(0, 0.5))
+    assert "are missing" in failure({k: v for k, v in data.items() if k != "parameters"})
+    smooth = copy.deepcopy(data)
+    smooth["problem"]["network"]["activation"] = "tanh"
+    assert "networks with ReLU" in failure(smooth)
+    unequal = copy.deepcopy(data)
+    unequal["problem"]["network"]["activation"] = {"leaky": "1/10"}
+    assert failure(unequal) is None
+
+
+def test_primes_follow_from_the_parameters():
+    """A file with other numbers is checked modulo other primes."""
+    first, second = (read_recording_proof(relu(seed)).question(1) for seed in (0, 1))
+    assert first.stream != second.stream
