@@ -19,8 +19,10 @@ from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
 
 _NEWTON = 30
-# First and last precision in bits; it doubles in between.
+# First and last precision in bits; it doubles in between.  Of a root given in balls, which pairs of
+# doubles could not hold, the first ones would fail.
 _BITS = 128
+_BITS_OF_BALLS = 512
 _MOST_BITS = 1024
 
 
@@ -58,8 +60,9 @@ def certify_exact(
     if not len(roots):
         return Certified(kind, roots, radii)
     vector = _exact_vector(of, instance)
+    bits = _BITS if isinstance(approximations, np.ndarray) else min(_BITS_OF_BALLS, most_bits)
     for number, root in enumerate(points):
-        for test in _tests(of, vector, most_bits):
+        for test in _tests(of, vector, most_bits, bits):
             found = test.test(root)
             if found is not None:
                 kind[number], roots[number], radii[number] = found
@@ -108,9 +111,11 @@ def _exact_vector(of: ParameterSystem, instance: Instance) -> np.ndarray:
     return of.raw(weights, X[:, chosen], of.label_columns(Y, chosen))
 
 
-def _tests(of: ParameterSystem, vector: np.ndarray, most_bits: int = _MOST_BITS) -> Iterator[_Test]:
+def _tests(
+    of: ParameterSystem, vector: np.ndarray, most_bits: int = _MOST_BITS, bits: int = _BITS
+) -> Iterator[_Test]:
     """Krawczyk's tests at increasing precision, each twice the last."""
-    saved, bits = ctx.prec, _BITS
+    saved = ctx.prec
     try:
         while bits <= most_bits:
             ctx.prec = bits

@@ -5,10 +5,14 @@ and the equations' condition grows like a power of R.  Newton's basin shrinks wi
 condition of 10^12 a prediction must be right to about 8 digits, while Taylor coefficients computed
 in doubles are right to 4, whatever the linear algebra, and the path becomes slow or is lost.  Such
 paths are few.  Each is followed from its last point to the end in python-flint's arithmetic, by the
-tapes of its own system (`numeric.equations.lanes.tape`): with exact coefficients a step is as long
-as the series' radius of convergence allows, and about ten steps reach the end.  On the line
-unknowns may grow to 10^35 and the condition to 10^50.  If 256 bits do not suffice, steps are halved
-repeatedly; then the path continues with 768 bits.
+tapes of its own system (`numeric.equations.lanes.tape`).  On the line unknowns may grow to 10^35
+and the condition to 10^50.  If 512 bits do not suffice, steps are halved repeatedly; then the path
+continues with 1,024 bits.
+
+A path that passes near infinity at t* grows like a power of 1/(t - t*), and a Taylor polynomial
+reaches a fixed share of the way to t* only.  So all coordinates are predicted as fractions with one
+denominator, as in `numeric.tracking.pade`: a pole of order k is a denominator of degree k, here at
+most 8, and few steps lead past it.
 """
 
 from __future__ import annotations
@@ -26,16 +30,22 @@ from numeric.equations.lanes.tape import LaneSystem
 from numeric.equations.system import ParameterSystem
 
 # Precisions in order, and the number of halvings of a step after which the next one is used.
-_BITS = (256, 768)
+_BITS = (512, 1024)
 _MOST_HALVINGS = 8
-# Order of the Taylor polynomials, for which `numeric.equations` makes the systems followed here.
+# Order of the series, for which `numeric.equations` makes the systems followed here.
 ORDER = 26
 # Target for the predictor's relative error, and the largest first Newton step accepted:
 # well inside the basin at the worst condition observed.
-_AIM = 1e-12
+_AIM = 1e-10
 _BASIN = 1e-8
 # The same limit for the point in doubles with which a path begins.
 _ENTRY = 0.1
+# Degree of the denominator of a prediction, the number of highest orders from which it follows, a
+# bound of its coefficients' effect, and its least value.
+_DEGREE = 8
+_USED = _DEGREE + 5
+_RIDGE = 1e-14
+_LEAST = 1e-3
 # Relative accuracy of the points, as a share of the bits.
 _GOAL = 0.6
 _SHORTEST = 1e-6
@@ -141,14 +151,11 @@ class PreciseLine:
             if left == 0.0 or max(float(abs(z)) for z in x[: self.system.unknowns]) > far:
                 break
             check_time()
-            series = self.expand(left, x)
-            step = left
-            for order in (ORDER - 1, ORDER):
-                size = self._size(series[order], series[0])
-                step = min(step, (_AIM / (size + 1e-300)) ** (1.0 / order))
+            fraction = self._fraction(self.expand(left, x))
+            step = min(left, fraction.reach)
             while True:
                 aim = 0.0 if step >= 0.9 * left else left - step
-                found = self.correct(aim, _sum(series, aim - left), _BASIN)
+                found = self.correct(aim, fraction.at(left - aim), _BASIN)
                 if found is not None:
                     break
                 halvings += 1
@@ -186,6 +193,20 @@ class PreciseLine:
             self._run(tape, left)
         places = (o.x + order * o.size for order in range(ORDER + 1))
         return [self._slots[at : at + o.size] for at in places]
+
+    def _fraction(self, series: list[list[acb]]) -> _Fraction:
+        """Fractions with these Taylor coefficients."""
+        unit = 1.0
+        for order in (ORDER - 1, ORDER):
+            size = self._size(series[order], series[0])
+            unit = min(unit, (_AIM / (size + 1e-300)) ** (1.0 / order))
+        factor = acb(1)
+        for terms in series:
+            terms[:] = [(z * factor).mid() for z in terms]
+            factor *= -unit
+        sizes = np.array([self._units(series[0])[g] if g >= 0 else np.inf for g in self._groups])
+        last = np.array([[complex(z) for z in terms] for terms in series[-_USED:]]) / sizes
+        return _Fraction.of(series, last, unit)
 
     def _run(self, tape: BallTape, left: float) -> None:
         tape.run(self._slots, t=arb(left), solvers=self._solvers, points=True)
@@ -255,9 +276,69 @@ def exact(values: np.ndarray) -> list[acb]:
     return [acb(z.real, z.imag) for z in np.asarray(values, complex).tolist()]
 
 
-def _sum(series: list[list[acb]], h: float) -> list[acb]:
-    """The Taylor polynomials at h."""
-    step, total = acb(h), list(series[-1])
-    for terms in series[-2::-1]:
-        total = [(a * step + z).mid() for a, z in zip(total, terms, strict=True)]
-    return total
+@dataclass(frozen=True)
+class _Fraction:
+    """All coordinates as fractions with one denominator.
+
+    Attributes
+    ----------
+    top : list of list of acb
+        Coefficients of the numerators, one list for each order.
+    bottom : list of acb
+        Those of the denominator.
+    unit : float
+        The variable is the distance from the point, towards the end, divided by this number.
+    reach : float
+        The distance up to which the fractions are good.
+    """
+
+    top: list[list[acb]]
+    bottom: list[acb]
+    unit: float
+    reach: float
+
+    @classmethod
+    def of(cls, series: list[list[acb]], last: np.ndarray, unit: float) -> _Fraction:
+        """Fractions with given Taylor coefficients.
+
+        The coefficients of the two highest orders of the numerators are made as small as possible
+        and kept; the sizes of the three orders below tell how fast they decrease.
+
+        Parameters
+        ----------
+        series : list of list of acb
+        last : ndarray of complex, shape (_USED, ·)
+            The coefficients of the highest orders, relative to the sizes of their coordinates.
+        unit : float
+        """
+        # Row k: the coefficients of which that of the numerator of order K - k is a sum.
+        rows = [last[_USED - 1 - k - _DEGREE : _USED - k][::-1] for k in range(_USED - _DEGREE)]
+        fitted = np.concatenate(rows[:2], axis=1).T
+        weight = np.linalg.norm(fitted[:, 1:], axis=0) + 1e-300
+        matrix = np.concatenate([fitted[:, 1:] / weight, _RIDGE * np.eye(_DEGREE)])
+        right = np.concatenate([-fitted[:, 0], np.zeros(_DEGREE)])
+        c = np.concatenate([[1.0], np.linalg.lstsq(matrix, right, rcond=None)[0] / weight])
+        first, *_, third, fourth, fifth = (float(np.abs(c @ row).max()) + 1e-300 for row in rows)
+        growth = max(third / fourth, (third / fifth) ** 0.5)
+        error = max(third * growth**3, first)
+        reach = (_AIM / error) ** (1.0 / (len(series)))
+        while reach > _LEAST and abs(np.polyval(c[::-1], reach)) < _LEAST:
+            reach *= 0.8
+        bottom = exact(c)
+        top = [
+            [
+                sum((bottom[i] * y for i, y in enumerate(own) if i), own[0]).mid()
+                for own in zip(*series[max(0, order - _DEGREE) : order + 1][::-1], strict=True)
+            ]
+            for order in range(len(series))
+        ]
+        return cls(top, bottom, unit, reach * unit)
+
+    def at(self, step: float) -> list[acb]:
+        """The coordinates at a distance from the point."""
+        h, total, bottom = acb(step) / self.unit, self.top[-1], acb(0)
+        for terms in self.top[-2::-1]:
+            total = [(a * h + z).mid() for a, z in zip(total, terms, strict=True)]
+        for z in reversed(self.bottom):
+            bottom = bottom * h + z
+        return [(z / bottom).mid() for z in total]

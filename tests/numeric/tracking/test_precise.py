@@ -1,10 +1,12 @@
 """Paths finished in high precision have the endpoints of the tracker in doubles."""
 
+import math
+
 import numpy as np
 import pytest
-from flint import ctx
+from flint import acb, ctx
 
-from numeric.tracking.precise import finish_chain_path
+from numeric.tracking.precise import _USED, ORDER, _Fraction, finish_chain_path
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 from tests.numeric.equations.cases import chains
 
@@ -55,3 +57,22 @@ def test_a_point_off_the_path_of_weights_is_refused():
     first, second, _, found = middle(chain, 0.5)
     bad = found.roots[0] * 1e6
     assert finish_chain_path(chain, first, second, 0.5, bad, found.lifts[0] * 1e-6) is None
+
+
+def test_fractions_reach_beyond_a_pole():
+    """From coefficients of (1 - h/p)⁻¹ … (1 - h/p)⁻⁶ the values behind the pole p follow."""
+    saved, p = ctx.prec, 3 + 1j
+    try:
+        ctx.prec = 256
+        series = [
+            [acb(math.comb(k + power - 1, k)) / acb(p) ** k for power in range(1, 7)]
+            for k in range(ORDER + 1)
+        ]
+        last = np.array([[complex(z) for z in terms] for terms in series[-_USED:]])
+        found = _Fraction.of(series, last, 0.5)
+        assert found.reach > 0.5 * 2.2
+        for h in (0.5, 2.5, 3.5):
+            truth = [1 / (1 - h / p) ** power for power in range(1, 7)]
+            assert np.allclose([complex(z) for z in found.at(0.5 * h)], truth, rtol=1e-6)
+    finally:
+        ctx.prec = saved
