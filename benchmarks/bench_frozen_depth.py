@@ -1,10 +1,11 @@
 """Verdicts of linear networks whose hidden scales learn: depth × width, and MP of the middle case.
 
 The target is one d × d matrix; L frozen matrices of hidden width w have scales between them
-(docs/normalization.md, "Several frozen layers").  The network is written as ``lffn`` with diagonal
-matrices that learn, for d samples and arbitrary labels, which is the same as an arbitrary target.
-Of each of these but the last the first scale is fixed at a random number: factors that cancel are
-no loss, and with as many scales left as equations solutions are isolated and can be counted.
+(docs/normalization.md, "Several frozen layers").  Of each diagonal of scales but the last the first
+is fixed at a random number: factors that cancel are no loss, and with as many scales left as
+equations solutions are isolated and can be counted.  `frozen_layers` is this problem as a network
+of kind ``normnet``; `problem` is it as ``lffn`` with diagonal matrices that learn, for d samples
+and arbitrary labels, which is the same as an arbitrary target.
 
     python benchmarks/bench_frozen_depth.py [trials]
 """
@@ -13,6 +14,7 @@ from __future__ import annotations
 
 import sys
 import time
+from typing import Any
 
 import numpy as np
 
@@ -28,6 +30,15 @@ def problem(d: int, w: int, frozen: int) -> mp.Problem:
         learnable[name][0, 0] = 0
     law = mp.Distribution(labels="normal")
     return mp.Problem(net, learnable, support=scales, distribution=law)
+
+
+def frozen_layers(d: int, w: int, frozen: int) -> mp.Problem:
+    """The same, with scales in place of diagonal matrices, and with shifts of the target."""
+    net = mp.NormNet((d, d), ((w,) * (frozen - 1),), d + 1, "linear")
+    learnable: dict[str, Any] = {f"g{k}": np.ones((w, 1), int) for k in range(1, frozen)}
+    for k in range(1, frozen - 1):
+        learnable[f"g{k}"][0] = 0
+    return mp.Problem(net, learnable | {f"b{frozen}": "all"})
 
 
 def discriminant(frozen: np.ndarray, target: np.ndarray) -> float:

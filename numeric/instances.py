@@ -200,6 +200,11 @@ class ReducedInstance(Instance):
         """The teacher's labels Y (d×m), in double precision."""
         return self.original.labels
 
+    @property
+    def spanning_samples(self) -> list[int] | None:
+        """Those of its own samples; None, all, for a given instance."""
+        return None if isinstance(self.original, GivenInstance) else super().spanning_samples
+
     def exact_on(
         self, samples: Sequence[int] | None
     ) -> tuple[dict[str, np.ndarray], np.ndarray, np.ndarray]:

@@ -109,7 +109,7 @@ def _read_learning(value: Any, place: str, context: Context) -> Any:
 
 
 def _read_network(value: Any, place: str, context: Context) -> Network:
-    """A network; its sizes are integers or lists of integers."""
+    """A network; its sizes are integers, lists of integers, or lists in which some are lists."""
     given = read_form(Mapping[str, Any], value, place)
     kind = KINDS.get(given["kind"]) if isinstance(given.get("kind"), str) else None
     # The kind of network checks the values that are not sizes.
@@ -118,12 +118,18 @@ def _read_network(value: Any, place: str, context: Context) -> Network:
     for name, size in given.items():
         at = within(place, one_line(name))
         if isinstance(size, list) and name not in own:
-            size = list(read_form(tuple[Size, ...], size, at))
+            size = [_read_width(width, f"{at}[{k}]") for k, width in enumerate(size)]
         elif not (isinstance(size, str) or name in own):
             size = read_form(Size, size, at)
         sizes[name] = size
     with RefusedAt(place):
         return network_from_dict(sizes)
+
+
+def _read_width(value: Any, place: str) -> int | tuple[int, ...]:
+    form: Any = tuple[Size, ...] if isinstance(value, list) else Size
+    found: int | tuple[int, ...] = read_form(form, value, place)
+    return found
 
 
 def _read_values(value: Any, place: str, context: Context) -> dict[str, Any]:

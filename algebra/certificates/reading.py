@@ -175,6 +175,11 @@ def _no_key_twice(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
+def _entries(value: list[Any]) -> list[Any]:
+    """The entries of a list, in which some may be lists themselves."""
+    return [one for entry in value for one in (entry if type(entry) is list else [entry])]
+
+
 def network_size_within(network: Any, characters: int, place: str = "problem.network") -> None:
     """Reject a network that is far larger than its file.
 
@@ -199,7 +204,7 @@ def network_size_within(network: Any, characters: int, place: str = "problem.net
     if not isinstance(network, Mapping):
         return
     sizes = {str(name): value for name, value in network.items() if type(value) is int}
-    layers = [value for value in network.values() if type(value) is list]
+    layers = [_entries(value) for value in network.values() if type(value) is list]
     depth = max((len(widths) for widths in layers), default=0)
     if depth > PROOF_LIMITS.layers:
         raise TooLarge(

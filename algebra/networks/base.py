@@ -149,6 +149,23 @@ class Axis:
     places: tuple[tuple[str, int], ...]
 
 
+def _width(value: Any, name: str, key: str) -> int | tuple[int, ...]:
+    """A width; in `hidden` also a list of them, which is a number if it has one entry."""
+    if key != "hidden" or not isinstance(value, (list, tuple)):
+        return whole_number(value, name, 1, MAX_CELLS)
+    if not value:
+        raise InputError(f"`{name}` ([]) must name at least one width")
+    found = tuple(
+        whole_number(width, f"{name}[{k}]", 1, MAX_CELLS) for k, width in enumerate(value)
+    )
+    return found if len(found) > 1 else found[0]
+
+
+def _listed(value: Any) -> Any:
+    """Lists in place of tuples, as files have them."""
+    return [_listed(entry) for entry in value] if isinstance(value, tuple) else value
+
+
 class Lowering(ABC):
     """An equivalent network of another kind: the same weights and labels, perhaps other cells.
 
@@ -269,10 +286,7 @@ class Network(Programmed):
                 name = field.name
                 if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
                     raise InputError(f"`{name}` ({shown(value)}) must be a list of whole numbers")
-                size = tuple(
-                    whole_number(width, f"{name}[{k}]", 1, MAX_CELLS)
-                    for k, width in enumerate(value)
-                )
+                size = tuple(_width(width, f"{name}[{k}]", name) for k, width in enumerate(value))
             else:
                 size = whole_number(value, field.name, 1, MAX_CELLS)
             object.__setattr__(self, field.name, size)
@@ -369,7 +383,7 @@ class Network(Programmed):
     def sizes(self) -> dict[str, Any]:
         """The sizes as they are written in a problem file."""
         return {
-            f.name: list(v) if isinstance(v := getattr(self, f.name), tuple) else v
+            f.name: _listed(getattr(self, f.name))
             for f in fields(self)  # type: ignore[arg-type]
         }
 

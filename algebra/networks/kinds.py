@@ -80,7 +80,8 @@ MEANINGS = {
     "d": "outputs",
     "m": "samples",
     "widths": "widths of the hidden layers; of a normalization net all of its target's layers",
-    "hidden": "hidden widths of the frozen network, one for each layer of the target",
+    "hidden": "hidden widths of the frozen network for each layer of the target: one, or a list of "
+    "v if v + 1 frozen layers realize it",
     "activation": "the activation of hidden units",
     "leak": "α of h = (1 − α) h + α φ(…): a number, one for each unit, or learnable",
     "read": "which outputs are labels: those of the last step, or of all",

@@ -1,19 +1,20 @@
 r"""Networks whose normalization layers learn: frozen matrices, tunable scales and shifts.
 
 The kind ``normnet`` of a problem file (second paper, Theorem 1).  The *target* has l layers of
-widths n_0, n_1, …, n_l; the *frozen* network realizes each of its layers by two, with a hidden
-width w_k in between:
+widths n_0, n_1, …, n_l; the *frozen* network realizes each of its layers by a *block* of two, with
+a hidden width w_k in between, or of more, with several hidden widths:
 
-.. math:: h_0 = X, \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j), \quad j = 1, …, 2l,
+.. math:: h_0 = X, \quad h_j = σ(g_j ∘ (W_j h_{j-1}) + b_j), \quad j = 1, …, L,
 
-g_j is a column of scales, b_j of shifts, and there is no σ after the last layer.  σ is ReLU or the
-identity (``activation = "linear"``, a linear net).  Every matrix may learn, so that scales can be
-compared with ordinary weights; matrices are called ``W1``, ``g1``, ``b1``, ``W2``, ….
+L = 2l if each layer has two.  g_j is a column of scales, b_j of shifts, and there is no σ after the
+last layer.  σ is ReLU or the identity (``activation = "linear"``, a linear net).  Every matrix may
+learn, so that scales can be compared with ordinary weights; matrices are called ``W1``, ``g1``,
+``b1``, ``W2``, ….
 
 The teacher is the target, not a network of the student's architecture:
 ``Y = T_l σ(… σ(T_1 X + t_1) …) + t_l`` (its scales are part of its matrices), with the same σ.
-Its labels are those of a student whose blocks equal its layers, if no w_k is below min(n_{k-1},
-n_k).
+Its labels are those of a student whose blocks equal its layers, if no hidden width of block k is
+below min(n_{k-1}, n_k).
 
 **Augmented matrices.**  If σ is the identity, a `NormNet` is a product of matrices (`Augmented`).
 In homogeneous coordinates (a last row of ones) scales and shifts of a layer are a further matrix,
@@ -22,7 +23,7 @@ In homogeneous coordinates (a last row of ones) scales and shifts of a layer are
           \tilde G_j = \begin{pmatrix} \mathrm{diag}(g_j) & b_j \\ 0 & 1 \end{pmatrix}, \quad
           \tilde X = \begin{pmatrix} X \\ 1 \cdots 1 \end{pmatrix},
 
-and Y = [g_2l b_2l]~ \tilde W_2l ⋯ \tilde G_1 \tilde W_1 \tilde X: a `LinearFeedForward` with 4l
+and Y = [g_L b_L]~ \tilde W_L ⋯ \tilde G_1 \tilde W_1 \tilde X: a `LinearFeedForward` with 2L
 matrices, structural zeros, and cells that are constants.  The same weights learn, in other cells.
 
 **Generic statements are preserved.**  Generic ranks and root counts are computed with *random*
@@ -40,11 +41,12 @@ from __future__ import annotations
 import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from algebra.declarations import Keyword
+from algebra.declarations import Keyword, Size
 from algebra.errors import InputError, known_name, shown
 from algebra.networks.activation import LINEAR
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
@@ -58,14 +60,15 @@ ACTIVATIONS = ("relu", "linear")
 
 @dataclass(frozen=True)
 class NormNet(HasPatternCost, Network):
-    """A frozen network of depth 2l and its target of depth l.
+    """A frozen network of depth 2l or more and its target of depth l.
 
     Parameters
     ----------
     widths : sequence of int
         Of the target: inputs n_0, layers n_1, …, n_{l-1}, outputs n_l.
-    hidden : sequence of int
-        Hidden widths w_1, …, w_l of the frozen network, one for each target layer.
+    hidden : sequence of (int or sequence of int)
+        Hidden widths of the frozen network for each target layer: w_k if it is realized by two
+        frozen layers, a list of v widths if by v + 1.
     m : int
         Samples.
     activation : {"relu", "linear"}, optional
@@ -75,6 +78,8 @@ class NormNet(HasPatternCost, Network):
     >>> net = NormNet.square(d=2, depth=1, width=4, m=3)
     >>> net.shapes
     {'b2': (2, 1), 'g2': (2, 1), 'W2': (2, 4), 'b1': (4, 1), 'g1': (4, 1), 'W1': (4, 2)}
+    >>> NormNet(widths=(2, 2, 1), hidden=((3, 3, 3), 4), m=3).blocks
+    (range(1, 5), range(5, 7))
     """
 
     kind: ClassVar[str] = "normnet"
@@ -84,7 +89,7 @@ class NormNet(HasPatternCost, Network):
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}
 
     widths: tuple[int, ...]
-    hidden: tuple[int, ...]
+    hidden: tuple[Size | Annotated[tuple[Size, ...], Keyword("minItems", 1)], ...]
     m: int
     activation: Annotated[str, Keyword("enum", ("relu", LINEAR))] = "relu"
 
@@ -98,8 +103,8 @@ class NormNet(HasPatternCost, Network):
                 )
             if len(hidden) != len(widths) - 1:
                 raise InputError(
-                    f"`hidden` ({shown(list(hidden))}) must have one width for each of the "
-                    f"target's {len(widths) - 1} layers"
+                    f"`hidden` ({shown(list(hidden))}) must have one width, or a list of them, "
+                    f"for each of the target's {len(widths) - 1} layers"
                 )
         super().__post_init__()
 
@@ -129,11 +134,27 @@ class NormNet(HasPatternCost, Network):
         return self.activation == "linear"
 
     @property
+    def inner(self) -> tuple[tuple[int, ...], ...]:
+        """The hidden widths of each block."""
+        return tuple((w,) if isinstance(w, int) else w for w in self.hidden)
+
+    @property
+    def blocks(self) -> tuple[range, ...]:
+        """The numbers of the frozen layers of each block, from 1."""
+        ends = [0, *accumulate(len(widths) + 1 for widths in self.inner)]
+        return tuple(range(a + 1, b + 1) for a, b in pairwise(ends))
+
+    @property
+    def layers(self) -> int:
+        """The number L of frozen layers."""
+        return self.blocks[-1][-1]
+
+    @property
     def layer_sizes(self) -> tuple[int, ...]:
-        """Sizes of h_0, …, h_2l: n_0, w_1, n_1, w_2, …, n_l."""
+        """Sizes of h_0, …, h_L: n_0, w_1, n_1, w_2, …, n_l."""
         sizes = [self.widths[0]]
-        for w, n in zip(self.hidden, self.widths[1:], strict=True):
-            sizes += [w, n]
+        for widths, n in zip(self.inner, self.widths[1:], strict=True):
+            sizes += [*widths, n]
         return tuple(sizes)
 
     def pattern_milliseconds(self, masks: Mapping[str, np.ndarray]) -> int | None:
@@ -142,7 +163,7 @@ class NormNet(HasPatternCost, Network):
         The fourth power of their number: 18 pairs take 0.2 s, 32 pairs 2.5 s, 48 more than 11 s;
         a tenth of that if there are twice as many weights as labels.
         """
-        if self.is_linear or self.depth > 1:
+        if self.is_linear or self.layers > 2:
             return None
         learns = np.any([np.any(masks[n], axis=1) for n in ("W1", "g1", "b1")], axis=0)
         size = sum(int(mask.sum()) for mask in masks.values())
@@ -176,7 +197,7 @@ class NormNet(HasPatternCost, Network):
         build = Builder()
         x = build.sample("X", (self.q,))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
-        last = 2 * self.depth
+        last = self.layers
         for j in range(1, last + 1):
             x = build.contract("ij,j->i", blocks[f"W{j}"], x)
             scale, shift = (build.reshaped(blocks[f"{k}{j}"], x.shape) for k in "gb")
@@ -287,20 +308,22 @@ class Augmented(Lowering):
         If a hidden width is below both neighbouring widths, they are a submatrix of the layers.
         """
         out: dict[str, np.ndarray] = {}
-        for k, w in enumerate(self.original.hidden, start=1):
+        net = self.original
+        for k, (block, inner) in enumerate(zip(net.blocks, net.inner, strict=True), start=1):
             T, t = np.asarray(teacher[f"T{k}"]), np.asarray(teacher[f"t{k}"])
             n, before = T.shape
-            first, second = _eye(w, before, one), _eye(n, w, one)
-            if w >= before:
-                second[:, :before] = T
-                second[:, before:] = one - one
-            else:
-                size = min(w, n)
-                first[:size] = T[:size]
-                first[size:] = one - one
-            out |= {f"W{2 * k - 1}": first, f"g{2 * k - 1}": np.full((w, 1), one)}
-            out |= {f"W{2 * k}": second, f"g{2 * k}": np.full((n, 1), one)}
-            out |= {f"b{2 * k - 1}": np.full((w, 1), one - one), f"b{2 * k}": t}
+            sizes = (before, *inner, n)
+            # The layer of the target; the units before it copy the inputs, those after it outputs.
+            place = next((i for i, size in enumerate(inner) if size < before), len(inner))
+            for i, j in enumerate(block):
+                rows, columns = sizes[i + 1], sizes[i]
+                W = _eye(rows, columns, one)
+                if i == place:
+                    W[:] = one - one
+                    W[: min(rows, n), :before] = T[: min(rows, n)]
+                out |= {f"W{j}": W, f"g{j}": np.full((rows, 1), one)}
+                out[f"b{j}"] = np.full((rows, 1), one - one)
+            out[f"b{block[-1]}"] = t
         return self.weights(out, one)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:

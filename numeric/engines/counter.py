@@ -179,7 +179,7 @@ class InstanceCounter:
             counts = self._counts(instances)
         else:
             inner = [reduced(i, self._lowered) for i in instances]
-            counts = [_restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
+            counts = [restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
         return [c.with_cells(i.allocation.cells) for c, i in zip(counts, instances, strict=True)]
 
     def _counts(self, instances: Sequence[Instance]) -> list[InstanceCount]:
@@ -363,9 +363,12 @@ def _of_plan(plan: Plan, instance: Instance) -> Instance:
     return instance if plan.reduction is None else reduced(instance, plan.reduction)
 
 
-def _restored(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
+def restored(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
     """A count with the solutions of the original problem."""
-    return replace(count, solutions=tuple(instance.restored(s) for s in count.solutions))
+    solutions, boxes = (
+        tuple(instance.restored(s) for s in found) for found in (count.solutions, count.boxes)
+    )
+    return replace(count, solutions=solutions, boxes=boxes)
 
 
 def _settled(plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:

@@ -1,8 +1,9 @@
 r"""Allocations of a normalization network that realize every target, layer by layer.
 
-Block k of the frozen network (layers 2k − 1 and 2k) must equal layer k of the target on the
-samples.  Let U be a basis of the *differences* of the block's input samples, s of them; the shifts
-account for the part common to all samples.  With δ_i = 1/(g_2k)_i and all units active,
+Block k of the frozen network must equal layer k of the target on the samples.  First let it have
+two layers, 2k − 1 and 2k.  Let U be a basis of the *differences* of the block's input samples, s of
+them; the shifts account for the part common to all samples.  With δ_i = 1/(g_2k)_i and all units
+active,
 
 .. math:: W_{2k} \, \mathrm{diag}(g_{2k-1}) W_{2k-1} U - \mathrm{diag}(δ) T_k U = 0
 
@@ -21,6 +22,11 @@ may be inactive: then U has fewer independent columns than n_{k-1}, which are co
 equations.  W_{2k-1} U is generic for generic W_{2k-1} and every U; if zeros of the frozen matrices
 invalidate that argument, the system is checked for U = 1, from which any U follows by
 multiplication.
+
+*Blocks of more layers.*  The scales of one hidden layer are solved for, that of which most learn
+(`solved_layer`).  The other hidden scales keep their random values; then the matrices before it,
+with the scales between them, are one generic matrix in place of W_{2k-1}, and those after it one in
+place of W_{2k}.  With ReLU every hidden unit of the block is made active or switched off as above.
 
 The numbers: s = min(n_{k-1}, m − 1).  So with m samples, width w_k ≥ n_k·min(n_{k-1}, m − 1)
 suffices, as the paper's n_k n_{k-1} does on the whole ball, and n_k − 1 units less with g_2k.
@@ -74,18 +80,32 @@ def shifts_fit(problem: Problem) -> str:
     network = problem.network
     assert isinstance(network, NormNet)
     masks = problem.allocation.masks
-    for k in range(1, network.depth + 1):
-        if network.is_linear and k < network.depth:
+    for block in network.blocks:
+        last = block[-1]
+        if network.is_linear and last < network.layers:
             continue
-        if not masks[f"b{2 * k}"].all():
-            return f"not all shifts b{2 * k} learn"
+        if not masks[f"b{last}"].all():
+            return f"not all shifts b{last} learn"
     if not network.is_linear:
-        for k in range(1, network.depth + 1):
-            j = 2 * k - 1
+        for j in (j for block in network.blocks for j in block[:-1]):
             loose = (masks[f"g{j}"] + masks[f"b{j}"]) == 0
             if loose.any():
                 return f"hidden unit {int(np.flatnonzero(loose[:, 0])[0])} of layer {j} is frozen"
     return ""
+
+
+def solved_layer(problem: Problem, layer: int) -> int:
+    """The hidden layer of a block whose scales are solved for: the first of those of which most
+    learn; with ReLU, of which most scales of units that can be made active.
+    """
+    network, masks = problem.network, problem.allocation.masks
+    assert isinstance(network, NormNet)
+
+    def solvable(j: int) -> int:
+        learns = masks[f"g{j}"] != 0
+        return int((learns if network.is_linear else learns & (masks[f"b{j}"] != 0)).sum())
+
+    return max(network.blocks[layer - 1][:-1], key=solvable)
 
 
 def _exists(problem: Problem, name: str) -> np.ndarray:
@@ -99,7 +119,7 @@ def input_differences(problem: Problem, layer: int) -> tuple[int, bool]:
     assert isinstance(network, NormNet)
     before = network.widths[layer - 1]
     reach = min(network.widths[:layer]) if network.is_linear else before
-    sparse = any(f"W{j}" in problem.support for j in (2 * layer - 1, 2 * layer))
+    sparse = any(f"W{j}" in problem.support for j in network.blocks[layer - 1])
     if layer > 1 and sparse:
         return (before, True) if network.m > 1 else (0, True)
     s = min(reach, network.m - 1)
@@ -126,26 +146,45 @@ def block_solvable(problem: Problem, layer: int, p: int, seed: int) -> tuple[boo
     network = problem.network
     assert isinstance(network, NormNet)
     rng = random.Random(f"block/{layer}/{p}/{seed}")
-    before, n, w = network.widths[layer - 1], network.widths[layer], network.hidden[layer - 1]
-    first, second = 2 * layer - 1, 2 * layer
+    before, n = network.widths[layer - 1], network.widths[layer]
+    block, first = network.blocks[layer - 1], solved_layer(problem, layer)
+    second = block[-1]
     masks: Mapping[str, np.ndarray] = problem.allocation.masks
-    exists1, exists2 = (_exists(problem, f"g{j}")[:, 0] for j in (first, second))
-    learns1 = masks[f"g{first}"][:, 0] != 0
-    if not network.is_linear:
+
+    def hidden(j: int) -> tuple[np.ndarray, np.ndarray]:
+        """Which hidden scales exist, and which of them learn."""
+        exists, learns = _exists(problem, f"g{j}")[:, 0], masks[f"g{j}"][:, 0] != 0
+        if network.is_linear:
+            return exists, learns
         # A unit whose shift is fixed is switched off: its scale is not an unknown.
-        off = learns1 & (masks[f"b{first}"][:, 0] == 0)
-        learns1, exists1 = learns1 & ~off, exists1 * ~off
+        off = learns & (masks[f"b{j}"][:, 0] == 0)
+        return exists * ~off, learns & ~off
+
+    exists1, learns1 = hidden(first)
+    exists2 = _exists(problem, f"g{second}")[:, 0]
     learns2 = masks[f"g{second}"][:, 0] != 0
+
+    def random_scales(j: int) -> np.ndarray:
+        exists = hidden(j)[0]
+        return (random_residues((len(exists),), p, rng) * exists)[:, None]
+
     s, whole = input_differences(problem, layer)
     unknowns = int(learns1.sum() + learns2.sum())
     if not s:
         return True, 0, unknowns
     if not exists2.all():
         return False, n * s, unknowns
-    W1 = random_residues((w, before), p, rng) * _exists(problem, f"W{first}")
-    W2 = random_residues((n, w), p, rng) * _exists(problem, f"W{second}")
+    matrices = [
+        random_residues(network.shapes[f"W{j}"], p, rng) * _exists(problem, f"W{j}") for j in block
+    ]
+    W1, place = matrices[0], first - block[0]
+    for j, W in zip(block[:place], matrices[1:], strict=False):
+        W1 = matmul(W, random_scales(j) * W1 % p, p)
+    W2 = matrices[-1]
+    for j, W in zip(reversed(block[place + 1 : -1]), reversed(matrices[:-1]), strict=False):
+        W2 = matmul(W2, random_scales(j) * W % p, p)
     T = random_residues((n, before), p, rng)
-    frozen1 = random_residues((w,), p, rng) * exists1
+    frozen1 = random_residues((len(exists1),), p, rng) * exists1
     frozen2 = random_residues((n,), p, rng)
     if not whole:
         U = random_residues((before, s), p, rng)

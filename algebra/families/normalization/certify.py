@@ -10,8 +10,8 @@ The verdicts and their arguments:
 * **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension ρ.
   For each activation pattern the student's labels are a polynomial image of the r learnable
   weights.  If r < ρ these are finitely many images of measure 0, and MP = 0.  A common factor can
-  be moved between a block's hidden scales and shifts and its output scales if all of these learn,
-  so such a block counts as one weight less.
+  be moved between a hidden layer's scales and shifts and the next layer's scales if all of these
+  learn; each hidden layer within a block for which this holds counts as one weight less.
 * **ReLU nets, intermediate**: depth 2 or more and r < ρ, ρ for the targets with all hidden units
   active on all samples, an event of positive probability: MP < 1.  Also with positive probability
   the target's last hidden units and the student's are inactive on all samples; then labels are
@@ -60,26 +60,28 @@ def theorem_1(problem: Problem) -> str:
     """The conclusion of Theorem 1 of the second paper, as stated: "maximal" or "silent"."""
     network, masks = problem.network, problem.allocation.masks
     assert isinstance(network, NormNet)
-    odd = range(1, 2 * network.depth, 2)
+    odd = range(1, network.layers, 2)
     wide = all(
-        w >= a * b
-        for w, a, b in zip(network.hidden, network.widths, network.widths[1:], strict=False)
+        len(inner) == 1 and inner[0] >= a * b
+        for inner, a, b in zip(network.inner, network.widths, network.widths[1:], strict=False)
     )
-    tuned = all(masks[f"g{j}"].all() and masks[f"b{j}"].all() for j in odd) and all(
-        masks[f"b{j + 1}"].all() for j in odd
+    tuned = (
+        wide
+        and all(masks[f"g{j}"].all() and masks[f"b{j}"].all() for j in odd)
+        and all(masks[f"b{j + 1}"].all() for j in odd)
     )
     dense = all(mask.all() for mask in problem.support.values())
-    return MAXIMAL if wide and tuned and dense else "silent"
+    return MAXIMAL if tuned and dense else "silent"
 
 
 def effective_learnable(problem: Problem) -> int:
-    """Learnable weights minus one for each block in which a common factor can be moved."""
+    """Learnable weights minus one for each hidden layer of a block whose factor can be moved."""
     network, masks = problem.network, problem.allocation.masks
     assert isinstance(network, NormNet)
     free = 0
-    for k in range(1, network.depth + 1):
-        names = (f"g{2 * k - 1}", f"b{2 * k - 1}", f"g{2 * k}")
-        free += all(masks[name].all() for name in names)
+    for block in network.blocks:
+        for j in block[:-1]:
+            free += all(masks[name].all() for name in (f"g{j}", f"b{j}", f"g{j + 1}"))
     return problem.allocation.size - free
 
 
@@ -170,7 +172,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         text = f"{r} learnable weights in effect, labels of dimension {target.rank}"
         if network.depth == 1:
             return conclude(MINIMAL, text, rank)
-        if problem.allocation.masks[f"b{2 * network.depth}"].all():
+        if problem.allocation.masks[f"b{network.layers}"].all():
             note = "never minimal: target and student are both silent with positive probability"
             return conclude(INTERMEDIATE, text, rank, notes=(note,))
         tried += (f"MP < 1: {text}; whether MP > 0 is open",)

@@ -173,6 +173,26 @@ def layered_outputs(
     return X
 
 
+def check_depth(frozen: int, target: int) -> None:
+    """Refuse a frozen network that has not two layers for each of the target.
+
+    Raises
+    ------
+    InputError
+        With what there is for more layers.
+    """
+    if frozen != 2 * target:
+        more = (
+            "; `rank` realizes one layer by four, and for any number of frozen layers a problem "
+            'file of kind "normnet" with hidden = [[w1, w2, …]] and `count --instance` give the '
+            "scales"
+        )
+        raise InputError(
+            f"the frozen network has {frozen} layers; a target of depth {target} needs "
+            f"{2 * target}{more if frozen > 2 * target else ''}"
+        )
+
+
 def norm_bound(vector: Rationals) -> fmpq:
     """A rational upper bound of the Euclidean norm, with an error below 2^-19."""
     square = sum((entry * entry for entry in vector), fmpq(0))

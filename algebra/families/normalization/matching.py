@@ -76,7 +76,7 @@ class Match:
 def applies_to(allocation: Allocation) -> bool:
     """Whether the equations are linear except for u v = 0; see the module's docstring."""
     network = allocation.network
-    if not isinstance(network, NormNet) or network.depth != 1 or network.is_linear:
+    if not isinstance(network, NormNet) or network.layers != 2 or network.is_linear:
         return False
     masks = allocation.masks
     rows = masks["W1"].any(axis=1)

@@ -48,7 +48,13 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError, Unrealized, shown
-from algebra.families.normalization.dense import DenseNet, NormalizedNet, norm_bound, rational_array
+from algebra.families.normalization.dense import (
+    DenseNet,
+    NormalizedNet,
+    check_depth,
+    norm_bound,
+    rational_array,
+)
 from algebra.families.normalization.hidden_orders import NotRealized, align
 from algebra.families.normalization.hidden_scales import NOT_FOUND
 from algebra.families.normalization.scales import Unreachable, solve_both_scales, solve_scales
@@ -173,11 +179,7 @@ def reconstruct(
     ([-3, -1, 4, -1], True)
     """
     weights = tuple(rational_array(W, f"W{k}") for k, W in enumerate(frozen, 1))
-    if len(weights) != 2 * len(target.weights):
-        raise InputError(
-            f"the frozen network has {len(weights)} layers; a target of depth "
-            f"{len(target.weights)} needs {2 * len(target.weights)}"
-        )
+    check_depth(len(weights), len(target.weights))
     bound = rational_array([radius], "radius", 1)[0]
     if not bound > 0:
         raise InputError(f"`radius` ({shown(radius)}) must be positive")

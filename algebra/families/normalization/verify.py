@@ -148,7 +148,7 @@ def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checkl
         raise CheckFailed("verdict", f"{text}: it does not follow")
     if claim.verdict != (MINIMAL if network.depth == 1 else INTERMEDIATE):
         raise CheckFailed("verdict", f"{text}: at depth {network.depth} it does not follow")
-    if network.depth > 1 and not problem.allocation.masks[f"b{2 * network.depth}"].all():
+    if network.depth > 1 and not problem.allocation.masks[f"b{network.layers}"].all():
         raise CheckFailed("verdict", "the last shifts do not all learn: MP > 0 does not follow")
     checklist.say("verdict", PROVED, text)
 

@@ -176,7 +176,7 @@ function sizeFields(size, value, change) {
     h("label", { class: `mp-size mp-size-${form}`, title: size.meaning }, h("span", {}, words), input);
   const shared = { "data-size": size.name, "aria-describedby": "mp-size-error" };
   const list = (/** @type {any} */ numbers, /** @type {(value: any) => void} */ changed) => h("input", {
-    ...shared, type: "text", value: (numbers ?? []).join(", "),
+    ...shared, type: "text", value: writtenNumbers(numbers ?? []),
     onchange: (/** @type {any} */ e) => changed(readNumbers(e.target.value)),
   });
   if (size.form === "flag") {
@@ -218,9 +218,15 @@ function readNumber(text) {
   return text.trim() === "" || Number.isNaN(value) ? text : value;
 }
 
-/** @param {string} text */
+/** @param {any[]} numbers some of which may be lists: hidden widths of one layer of a target */
+function writtenNumbers(numbers) {
+  return numbers.map((one) => (Array.isArray(one) ? `[${one.join(", ")}]` : one)).join(", ");
+}
+
+/** @param {string} text @returns {any[]} */
 function readNumbers(text) {
-  return text.split(/[\s,]+/).filter(Boolean).map(readNumber);
+  const parts = text.match(/\[[^\]]*\]|[^\s,[\]]+/g) ?? [];
+  return parts.map((part) => (part.startsWith("[") ? readNumbers(part.slice(1, -1)) : readNumber(part)));
 }
 
 /**

@@ -43,7 +43,12 @@ from flint import arb, ctx
 
 from algebra.documents import Document
 from algebra.errors import InputError
-from algebra.families.normalization.dense import DenseNet, NormalizedNet, layered_outputs
+from algebra.families.normalization.dense import (
+    DenseNet,
+    NormalizedNet,
+    check_depth,
+    layered_outputs,
+)
 from algebra.families.normalization.khatri_rao import width_needed
 from algebra.families.normalization.reconstruct import proves, reconstruct
 from algebra.families.normalization.unreachable import prove_unreachable
@@ -297,11 +302,7 @@ def construct_in_doubles(
     >>> made.error < 1e-11
     True
     """
-    if len(frozen) != 2 * len(weights):
-        raise InputError(
-            f"the frozen network has {len(frozen)} layers; a target of depth {len(weights)} "
-            f"needs {2 * len(weights)}"
-        )
+    check_depth(len(frozen), len(weights))
     if not (np.isfinite(radius) and radius > 0):
         raise InputError(f"`radius` ({radius!r}) must be positive and finite")
     with ctx.workprec(BITS):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from algebra.families.normalization.blocks import solved_layer
 from algebra.families.normalization.dense import norm_bound
 from algebra.families.normalization.scales import Unreachable, solve_both_scales, solve_scales
 from algebra.linalg.rational import rational_echelon
@@ -34,19 +35,24 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
     if instance.known_teacher is None:
         return None, "the construction realizes a teacher's layers, and labels are arbitrary"
     student = {name: value.copy() for name, value in weights.items()}
-    for k in range(1, network.depth + 1):
-        needed = (f"g{2 * k - 1}", f"b{2 * k - 1}", f"b{2 * k}")
+    solved = [solved_layer(instance.problem, k + 1) for k in range(network.depth)]
+    for block, first in zip(network.blocks, solved, strict=True):
+        needed = (f"g{first}", *(f"b{j}" for j in block))
         if not all(masks[name].all() for name in needed):
             return None, f"the construction needs all of {', '.join(needed)} to learn"
     teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
     state = X
-    for k in range(1, network.depth + 1):
-        first, second = 2 * k - 1, 2 * k
+    for k, (block, first) in enumerate(zip(network.blocks, solved, strict=True), start=1):
+        second = block[-1]
         goal = teacher[f"T{k}"] @ state + teacher[f"t{k}"]
         base = _independent(state[:, 1:] - state[:, :1])
         if base.shape[1]:
-            W1 = weights[f"W{first}"] @ base
-            W2, want = weights[f"W{second}"], teacher[f"T{k}"] @ base
+            W1, W2 = weights[f"W{block[0]}"] @ base, weights[f"W{second}"]
+            for j in range(block[0], first):
+                W1 = weights[f"W{j + 1}"] @ (student[f"g{j}"] * W1)
+            for j in range(second - 1, first, -1):
+                W2 = W2 @ (student[f"g{j}"] * weights[f"W{j}"])
+            want = teacher[f"T{k}"] @ base
             try:
                 if masks[f"g{second}"].all():
                     gamma, output = solve_both_scales(W2, W1, want, layer=k)
@@ -59,10 +65,13 @@ def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, 
                 return None, f"{failure}; this proves nothing"
             student[f"g{first}"] = gamma[:, None]
             student[f"g{second}"] = output[:, None]
-        linear = student[f"g{first}"] * (weights[f"W{first}"] @ state)
-        shift = np.array([[norm_bound(row)] for row in linear], dtype=object)
-        student[f"b{first}"] = shift
-        made = student[f"g{second}"] * (weights[f"W{second}"] @ (linear + shift))
+        hidden = state
+        for j in block[:-1]:
+            linear = student[f"g{j}"] * (weights[f"W{j}"] @ hidden)
+            shift = np.array([[norm_bound(row)] for row in linear], dtype=object)
+            student[f"b{j}"] = shift
+            hidden = linear + shift
+        made = student[f"g{second}"] * (weights[f"W{second}"] @ hidden)
         student[f"b{second}"] = (goal - made)[:, :1]
         state = goal * (goal > 0)
     if any(entry != 0 for entry in (network.forward(student, X) - Y).ravel()):

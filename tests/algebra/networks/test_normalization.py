@@ -1,5 +1,7 @@
 """The kind `normnet`: shapes, labels, problem files."""
 
+import tomllib
+
 import numpy as np
 import pytest
 
@@ -28,6 +30,25 @@ def test_layers_by_hand():
     assert net.teach(teacher, X).tolist() == [[3]]
 
 
+def test_blocks_of_several_layers_by_hand():
+    """A list of v hidden widths is v + 1 frozen layers; a list of one width is that width."""
+    net = NormNet((2, 1), ((2, 1),), 1)
+    assert net.layers == 3
+    weights = {
+        "W1": np.array([[1, 2], [3, 4]]), "g1": np.array([[2], [-1]]), "b1": np.array([[0], [1]]),
+        "W2": np.array([[5, 6]]), "g2": np.array([[-1]]), "b2": np.array([[31]]),
+        "W3": np.array([[2]]), "g3": np.array([[3]]), "b3": np.array([[7]]),
+    }  # fmt: skip
+    # Hidden: (6, 0) as above, relu(−30 + 31) = 1; output 3·2 + 7.
+    assert net.forward(weights, np.array([[1], [1]])).tolist() == [[13]]
+    assert NormNet((2, 1), ((4,),), 1) == NormNet((2, 1), (4,), 1)
+    tables = {"network": {**TABLES["network"], "hidden": [[6, 3, 4], 5]}}
+    problem = problem_from_dict(tables)
+    assert problem.network.blocks == (range(1, 5), range(5, 7))
+    assert problem.to_dict()["network"]["hidden"] == [[6, 3, 4], 5]
+    assert problem_from_dict(tomllib.loads(problem.to_toml())) == problem
+
+
 def test_relu_only_between_layers():
     """Teacher and student have no ReLU after the last layer, and none at all if linear."""
     deep = {"T1": np.array([[-1]]), "t1": np.array([[0]]),
@@ -43,8 +64,6 @@ def test_problem_file_round_trip():
     assert problem.network == NormNet((2, 3, 2), (6, 5), 4)
     assert problem.allocation.size == 6 + 6 + 3 * 6
     assert problem.to_dict()["network"]["activation"] == "relu"
-    import tomllib
-
     assert problem_from_dict(tomllib.loads(problem.to_toml())) == problem
 
 
@@ -73,6 +92,10 @@ def test_instances_have_a_dense_teacher():
         ({"widths": [2]}, "widths"),
         ({"widths": 3}, "widths"),
         ({"hidden": [6, 0]}, "hidden"),
+        ({"hidden": [6, []]}, r"hidden\[1\].*at least one width"),
+        ({"hidden": [6, [2, 0]]}, r"hidden\[1\]\[1\]"),
+        ({"hidden": [6, [[2], 3]]}, r"hidden\[1\]\[0\]"),
+        ({"widths": [2, [3, 3], 2]}, r"widths\[1\]"),
         ({"m": None}, "m"),
     ],
 )

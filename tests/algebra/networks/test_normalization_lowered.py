@@ -3,6 +3,7 @@
 import random
 
 import numpy as np
+import pytest
 import sympy
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
@@ -112,6 +113,20 @@ def test_whole_student_reaches_the_target_where_wide():
         inner = lowered(Problem(net, {})).problem
         assert network_rank(inner.network, inner.support).rank == rank
     assert target_rank(NormNet((2, 2), (1,), 4)).rank == 6
+
+
+@pytest.mark.parametrize("inner", [(2, 3), (3, 2, 4), (3, 1), (5, 2), (2,), (4, 3, 3)])
+def test_a_student_of_several_layers_has_the_targets_labels(inner):
+    """The lowered teacher, a student with copying units, unless a layer is too narrow."""
+    for widths in ((2, 3), (3, 2)):
+        net = NormNet(widths, (inner,), 4, "linear")
+        rng = np.random.default_rng(0)
+        teacher = {name: rng.integers(-9, 9, shape) for name, shape in net.teacher_shapes.items()}
+        X, lowering = rng.integers(-9, 9, (widths[0], 4)), net.lower()
+        student = lowering.teacher(teacher, 1)
+        made = lowering.network.forward(student, lowering.samples(X, 1))
+        same = bool((made == net.teach(teacher, X)).all())
+        assert same == (min(inner) >= min(widths))
 
 
 def test_support_is_carried():

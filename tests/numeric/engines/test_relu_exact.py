@@ -1,5 +1,6 @@
 """The engine `relu-exact`: by verdict, by exact decision (one hidden layer), by construction."""
 
+import matchprob as mp
 from matchprob import NormNet, Problem, draw_instance
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
@@ -34,6 +35,25 @@ def test_relu_construction_agrees_with_the_verdict():
         assert {c.outcome for c in counter.count_many(draws(problem, 3))} == {"matched"}
     with InstanceCounter(problem, certify=False) as counter:
         assert {c.certified for c in counter.count_many(draws(problem, 3))} == {1}
+
+
+def test_relu_blocks_of_several_layers_are_realized():
+    """One wide hidden layer of a block suffices if all shifts learn; other units stay on."""
+    learn = {f"b{k}": "all" for k in (1, 2, 3, 4, 5)}
+    problem = Problem(NormNet((2, 2, 2), ((2, 4), 4), 3), {**learn, "g2": "all", "g4": "all"})
+    found = mp.certify(problem)
+    assert mp.verify(found).holds
+    assert found.verdict == "maximal"
+    for instance in draws(problem, 4):
+        student, note = realize_instance(instance)
+        assert student is not None, note
+    narrow = problem.with_allocation(
+        Problem(problem.network, {"g1": "all", "b5": "all"}).allocation
+    )
+    assert mp.certify(narrow).verdict == "intermediate"
+    forged = found.to_dict()
+    forged["problem"]["network"]["hidden"] = [[2, 3], 4]
+    assert not mp.verify(forged).holds
 
 
 def test_relu_exact_decides_one_hidden_layer():

@@ -7,9 +7,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 import sympy as sp
+from flint import fmpq
 
 import matchprob as mp
-from benchmarks.bench_frozen_depth import discriminant, problem
+from algebra.families.equations import written_form
+from algebra.families.normalization.certify import theorem_1
+from algebra.families.normalization.inspect import lemma_equations, lemma_systems
+from benchmarks.bench_frozen_depth import discriminant, frozen_layers, problem
+from tests.refusals import refuses
 
 
 def integers(seed: int, count: int) -> list[np.ndarray]:
@@ -79,3 +84,93 @@ def test_five_layers_realize_every_target_by_rational_scales(seed):
     made = (W5 @ diagonal(Fraction(1), 1 / s) @ W4 @ diagonal(Fraction(1), r) @ W3
             @ diagonal(first, second) @ W2 @ diagonal(Fraction(1), 1 / t) @ W1)  # fmt: skip
     assert (made == target).all()
+
+
+@pytest.mark.parametrize(
+    ("d", "w", "frozen"),
+    [
+        *((2, 2, 2), (2, 2, 3), (2, 4, 3), (3, 3, 3), (3, 4, 3)),
+        *(
+            pytest.param(*cell, marks=pytest.mark.long)
+            for cell in ((2, 2, 5), (2, 3, 3), (3, 6, 3))
+        ),
+    ],
+)
+def test_the_problem_file_has_the_verdicts_of_diagonal_matrices(d, w, frozen):
+    """Kind normnet with a list of hidden widths: the verdict of the linear network, verified."""
+    found, other = mp.certify(frozen_layers(d, w, frozen)), mp.certify(problem(d, w, frozen))
+    assert found.verdict == other.verdict != "undecided"
+    # The d shifts of the target, which the last shifts realize, are not in the other network.
+    assert (found.rank - d, found.equations - d) == (other.rank, d * d)
+    assert mp.verify(found).holds
+
+
+def test_trials_of_four_layers_match_where_the_discriminant_is_not_negative():
+    """d = w = 2, drawn instances: fixed scales do not change its sign."""
+    case = frozen_layers(2, 2, 4)
+    found = mp.count(case, instances=40)
+    wanted = []
+    for index in range(40):
+        drawn = mp.draw_instance(case, 0, index)
+        W = np.array([drawn.weights[f"W{k}"] for k in range(1, 5)])
+        target = drawn.teacher["T1"] / drawn.weights["g4"]
+        wanted.append(2 if discriminant(W, target) > 0 else 0)
+    assert [count.real for count in found.instances] == wanted
+    assert set(wanted) == {0, 2}
+
+
+def test_a_given_instance_has_exact_scales():
+    """`count --instance` encloses the scales and proves their polynomials; the product is W*."""
+    W1, W2, W3, W4, target = integers(0, 5)
+    names = [f"{letter}{k}" for k in (1, 2, 3, 4) for letter in "gb"]
+    weights = {name: [[1], [1]] if name[0] == "g" else [[0], [0]] for name in names}
+    frozen = {
+        f"W{k}": [[str(x) for x in row] for row in W] for k, W in enumerate((W1, W2, W3, W4), 1)
+    }
+    own = {
+        "weights": weights | frozen,
+        "samples": {"X": [[1, 0, 0, 1], [0, 1, 0, 1]]},
+        "teacher": {"T1": [[str(x) for x in row] for row in target], "t1": [[0], [0]]},
+    }
+    case = frozen_layers(2, 2, 4)
+    case = mp.Problem(mp.NormNet((2, 2), ((2, 2, 2),), 4, "linear"), case.allocation.masks)
+    found = mp.count(case, instance=own)
+    (count,) = found.instances
+    assert (count.real, count.complex, count.status) == (2, 2, "complete")
+    cells = [f"{name}[{i}]" for name, i, _ in case.allocation.cells]
+    for box, polynomials in zip(count.boxes, mp.minimal_polynomials(found)[0], strict=True):
+        values = dict(zip(cells, box, strict=True))
+        for polynomial, (low, high) in zip(polynomials, box, strict=True):
+            ends = [polynomial(fmpq(x.numerator, x.denominator)) for x in (low, high)]
+            assert ends == [0, 0] or ends[0] * ends[1] < 0
+        middle = {name: (low + high) / 2 for name, (low, high) in values.items()}
+        made = (W4 @ diagonal(middle["g3[0]"], middle["g3[1]"]) @ W3
+                @ diagonal(Fraction(1), middle["g2[1]"]) @ W2
+                @ diagonal(Fraction(1), middle["g1[1]"]) @ W1)  # fmt: skip
+        assert np.abs(made - target).max() < Fraction(1, 10**6)
+
+
+def test_the_product_is_written_and_counted():
+    """Equations of a block of three layers are entries of its product; Theorem 1 says nothing."""
+    net = mp.NormNet((1, 2), ((2, 1),), 1)
+    W1, W2, W3 = (sp.Matrix(r, c, lambda i, j, k=k: sp.Symbol(f"W{k}_{i}_{j}"))
+                  for k, r, c in ((1, 2, 1), (2, 1, 2), (3, 2, 1)))  # fmt: skip
+    wanted = W3 * sp.Symbol("g2_0") * W2 * sp.diag(*sp.symbols("g1_:2")) * W1
+    found = lemma_equations(net)
+    assert all(
+        sp.expand(a + sp.Symbol(f"T1_{k}_0") - b) == 0
+        for k, ((_, a), b) in enumerate(zip(found, wanted, strict=True))
+    )
+    case = mp.Problem(net, {"g1": "all", "b3": "all"})
+    (system,) = lemma_systems(case.allocation)
+    assert "W3 G2 W2 G1 W1 = T1: 2 equations in 3 scales, 2 learnable" in str(system)
+    assert theorem_1(case) == "silent"
+    long = mp.Problem(mp.NormNet((3, 3), ((40, 40, 40),), 4), {"g1": "all"})
+    refuses("lemma form.*too many", written_form, long.allocation, "lemma")
+
+
+def test_construct_says_what_there_is_for_more_layers():
+    """A frozen network of four layers for a target of one is refused, with the remedy."""
+    frozen = [W.astype(float) for W in integers(0, 4)]
+    refuses("4 layers.*needs 2.*count --instance", mp.construct, [np.eye(2)], frozen)
+    refuses("4 layers.*needs 2.*rank", mp.construct, [np.eye(2)], frozen, exact=True)
