@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -19,15 +20,11 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
+from algebra.problems.laws.signs import sign_of
 from algebra.problems.names import populations
 from algebra.problems.updates import Gain, Tied, Update
 
 _SIGNS = {"+": 1, "-": -1}
-_ANY_SIGN: dict[Any, int] = {1: 1, -1: -1, 0: 0, **_SIGNS}
-
-
-def _is_sign(value: Any) -> bool:
-    return isinstance(value, (int, str)) and not isinstance(value, bool) and value in _ANY_SIGN
 
 
 @dataclass(frozen=True)
@@ -144,7 +141,7 @@ class Types:
         others = {*self.network.shapes, *populations(self.network)}
         by_type = {
             k: v for k, v in given.items()
-            if k not in others and (k in known or _is_sign(v))
+            if k not in others and (k in known or isinstance(v, (Real, str)))
         }  # fmt: skip
         found = {k: v for k, v in given.items() if k not in by_type}
         for kind, sign in by_type.items():
@@ -154,8 +151,7 @@ class Types:
                     f"{where} ({shown(sign)}): no unit is of this type; types are "
                     + (", ".join(known) or "none: there is no [types]")
                 )
-            if not _is_sign(sign):
-                raise InputError(f"{where} is {shown(sign)}: a sign is 1, -1 or 0 (free)")
+            by_type[kind] = sign_of(sign, where)
         for key, types in self.given.items():
             if by_type.keys().isdisjoint(types):
                 continue
@@ -164,7 +160,7 @@ class Types:
                     f"`distribution.signs.{key}`: signs of these units and of their types are "
                     "given: remove one of them"
                 )
-            found[key] = [_ANY_SIGN[by_type.get(kind, 0)] for kind in types]
+            found[key] = [by_type.get(kind, 0) for kind in types]
         return found
 
     def signs(self, given: Mapping[str, Any], learning: Mapping[str, np.ndarray]) -> dict[str, Any]:

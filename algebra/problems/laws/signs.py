@@ -95,7 +95,7 @@ def _sign_line(value: Any, where: str, size: int, what: str = "units") -> tuple[
         raise InputError(f"`{where}` ({shown(value)}) must be a list of signs, one for each unit")
     if len(line) != size:
         raise InputError(f"`{where}` has {len(line)} signs for {size} {what}")
-    return tuple(_sign(entry, f"`{where}[{k}]`") for k, entry in enumerate(line))
+    return tuple(sign_of(entry, f"`{where}[{k}]`") for k, entry in enumerate(line))
 
 
 def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> Rows:
@@ -104,12 +104,13 @@ def _sign_matrix(value: Any, where: str, shape: tuple[int, int]) -> Rows:
         line = _sign_line(value if is_line else value[0], where, shape[1], "columns")
         return (line,) * shape[0]
     return tuple(
-        tuple(_sign(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row))
+        tuple(sign_of(entry, f"`{where}[{i}][{j}]`") for j, entry in enumerate(row))
         for i, row in enumerate(given_rows(value, where, "rows of signs, or an edge list", shape))
     )
 
 
-def _sign(entry: Any, where: str) -> int:
+def sign_of(entry: Any, where: str) -> int:
+    """The sign that a number or a word names; `where` is its place, for an error."""
     if isinstance(entry, str) and entry in SIGN_VALUES:
         return SIGN_VALUES[entry]
     number = isinstance(entry, Real) and not isinstance(entry, bool)
