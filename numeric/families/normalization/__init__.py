@@ -6,6 +6,7 @@ document       The document of a tuned network: its distance from the target, an
                about it
 goals          The goal of each block of a frozen network: a layer of the target, possibly
                rescaled
+low_rank       A target of one layer and low rank as two layers
 realize        One instance realized layer by layer, in rationals
 scales         Scales of one block in doubles: linear solves, their condition, the best
                approximation
