@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property, partial
@@ -32,6 +32,9 @@ from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction
 from algebra.time_limits import checked
 from numeric.streams import Streams, stream, streams_of
+
+# Weights of trials that are drawn together: the arrays of a trial are views of them.
+_DRAWN_TOGETHER = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -338,7 +341,7 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
     (2, 2)
     """
     seed, index = whole_number(seed, "seed", 0), whole_number(index, "index", 0)
-    return _drawn(problem, seed, index, partial(stream, seed))
+    return _drawn(problem, seed, [index], partial(stream, seed))[0]
 
 
 def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[Instance]:
@@ -352,41 +355,72 @@ def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[
         Below 2^32.
     """
     of = streams_of(whole_number(seed, "seed", 0), indices)
-    return [_drawn(problem, seed, index, of) for index in checked(indices)]
+    size = max(1, _DRAWN_TOGETHER // max(1, problem.network.parameters))
+    out: list[Instance] = []
+    for at in checked(range(0, len(indices), size)):
+        out += _drawn(problem, seed, indices[at : at + size], of)
+    return out
 
 
-def _drawn(problem: Problem, seed: int, index: int, of: Streams) -> Instance:
+def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> list[Instance]:
     network, laws = problem.network, problem.distribution
-    inputs = draw_entries(of(index, "inputs"), laws.inputs, network.input_shape)
-    labels = None
+    [X] = _entries([network.input_shape], laws.inputs, indices, of, "inputs")
+    labels: Sequence[np.ndarray | None] = [None] * len(indices)
     if laws.has_arbitrary_labels:
-        shape = (network.d, network.columns)
-        labels = draw_entries(of(index, "labels"), laws.labels, shape)
+        [labels] = _entries([(network.d, network.columns)], laws.labels, indices, of, "labels")
     elif problem.teacher is not None:
-        labels = _labels_of(problem.teacher, index, of, inputs)
-    return Instance(
-        problem=problem,
-        allocation=_drawn_allocation(problem, index, of),
-        seed=seed,
-        index=index,
-        weights=_matrices(problem, index, of, "weights"),
-        teacher=_matrices(problem, index, of, "teacher"),
-        X=inputs,
-        drawn_labels=labels,
-    )
+        labels = _labels_of(problem.teacher, indices, of, X)
+    weights, teacher = (_matrices(problem, indices, of, part) for part in ("weights", "teacher"))
+    rows = zip(indices, _each(weights), _each(teacher), X, labels, strict=True)
+    return [
+        Instance(
+            problem, _drawn_allocation(problem, index, of), seed, index, own, others, inputs,
+            drawn_labels=drawn,
+        )
+        for index, own, others, inputs, drawn in rows
+    ]  # fmt: skip
 
 
-def _labels_of(other: Problem, index: int, of: Streams, X: np.ndarray) -> np.ndarray:
+def _entries(
+    shapes: Sequence[tuple[int, int]], law: str, indices: Sequence[int], of: Streams, part: str
+) -> list[np.ndarray]:
+    """Standard draws of one part of many trials: for each shape an array (trials, rows, columns).
+
+    A generator gives the same numbers for several matrices one after the other as for one long
+    vector.
+    """
+    sizes = [rows * columns for rows, columns in shapes]
+    drawn = np.empty((len(indices), sum(sizes)))
+    for row, index in zip(drawn, indices, strict=True):
+        if law == "normal":
+            of(index, part).standard_normal(out=row)
+        else:
+            row[:] = draw_entries(of(index, part), law, row.shape)
+    parts = np.split(drawn, np.cumsum(sizes)[:-1], axis=1)
+    return [own.reshape(-1, *shape) for own, shape in zip(parts, shapes, strict=True)]
+
+
+def _each(matrices: Mapping[str, np.ndarray]) -> Iterator[dict[str, np.ndarray]]:
+    """The matrices of each trial."""
+    return (dict(zip(matrices, own, strict=True)) for own in zip(*matrices.values(), strict=True))
+
+
+def _labels_of(
+    other: Problem, indices: Sequence[int], of: Streams, X: np.ndarray
+) -> list[np.ndarray]:
     """The labels of another network: rationals, or doubles if they are not rational.
 
     Rounded labels are labels near those of the teacher.
     """
-    network = other.network
-    teacher = _matrices(other, index, of, "teacher")
-    if network.equations_are == "analytic":
-        return np.asarray(network.teach(teacher, X), float)
-    exact = {name: to_rational(value) for name, value in teacher.items()}
-    return np.asarray(network.teach(exact, to_rational(X)))
+    network, found = other.network, []
+    teachers = _each(_matrices(other, indices, of, "teacher"))
+    for teacher, inputs in zip(teachers, X, strict=True):
+        if network.equations_are == "analytic":
+            found.append(np.asarray(network.teach(teacher, inputs), float))
+            continue
+        exact = {name: to_rational(value) for name, value in teacher.items()}
+        found.append(np.asarray(network.teach(exact, to_rational(inputs))))
+    return found
 
 
 def teacher_of(instance: Instance) -> tuple[Network, Mapping[str, np.ndarray]]:
@@ -395,18 +429,21 @@ def teacher_of(instance: Instance) -> tuple[Network, Mapping[str, np.ndarray]]:
     if other is None:
         return instance.problem.network, instance.teacher
     of = streams_of(instance.seed, [instance.index])
-    return other.network, _matrices(other, instance.index, of, "teacher")
+    [teacher] = _each(_matrices(other, [instance.index], of, "teacher"))
+    return other.network, teacher
 
 
-def _matrices(problem: Problem, index: int, of: Streams, part: str) -> dict[str, np.ndarray]:
-    """The weights of the student, or of a teacher of the same network."""
+def _matrices(
+    problem: Problem, indices: Sequence[int], of: Streams, part: str
+) -> dict[str, np.ndarray]:
+    """The weights of students, or of teachers of the same network, (trials, rows, columns)."""
     network, laws = problem.network, problem.distribution
     law = laws.weights if part == "weights" else laws.teacher
-    rng = of(index, part)
     shapes = network.shapes if part == "weights" else network.teacher_shapes
-    standard = {name: draw_entries(rng, law, shape) for name, shape in shapes.items()}
+    drawn_of = zip(shapes, _entries(list(shapes.values()), law, indices, of, part), strict=True)
+    standard = dict(drawn_of)
     drawn = {
-        name: factor_of(laws, name) * value / math.sqrt(value.shape[1])
+        name: factor_of(laws, name) * value / math.sqrt(value.shape[2])
         for name, value in standard.items()
     }
     if part == "weights" and problem.values:
@@ -442,6 +479,7 @@ def with_measured(
     ----------
     values : Values
     drawn : mapping of str to ndarray
+        The last two axes are the rows and columns.
     standard : mapping of str to ndarray
         Draws of variance 1, for the jitter.
     """
@@ -449,7 +487,7 @@ def with_measured(
     for (name, i, j), value in values.numbers.items():
         number = nearest_double(value)
         spread = nearest_double(values.jitter) * (number if values.relative else 1.0)
-        out[name][i, j] = number + spread * standard[name][i, j] if spread else number
+        out[name][..., i, j] = number + spread * standard[name][..., i, j] if spread else number
     return out
 
 
@@ -460,7 +498,7 @@ def factor_of(laws: Distribution, name: str) -> float:
     return nearest_double((laws.scale or {}).get(name, Fraction(1)))
 
 
-def draw_entries(rng: np.random.Generator, law: str, shape: tuple[int, int]) -> np.ndarray:
+def draw_entries(rng: np.random.Generator, law: str, shape: tuple[int, ...]) -> np.ndarray:
     """Independent entries of mean 0 and variance 1."""
     if law == "normal":
         return rng.standard_normal(shape)
