@@ -299,6 +299,32 @@ def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
     )
 
 
+def stacked(matrices: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """For each name one array, the matrices of that name along its first axis."""
+    return {name: np.array([own[name] for own in matrices]) for name in matrices[0]}
+
+
+def labels_of(instances: Sequence[Instance]) -> np.ndarray:
+    """`Instance.labels` of instances of one problem, along the first axis."""
+    network = instances[0].problem.network
+    originals = [own.original for own in instances if isinstance(own, ReducedInstance)]
+    if originals:
+        return labels_of(originals)
+    if network.chain() is None or any(
+        type(own) is not Instance or own.drawn_labels is not None for own in instances
+    ):
+        return np.array([own.labels for own in instances])
+
+    def times(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return (a.swapaxes(0, 1) @ b.swapaxes(0, 1)).swapaxes(0, 1)
+
+    # Networks cut and join rows, the first axis, and columns, the last one.
+    teachers = stacked([own.teacher for own in instances])
+    rows_first = {name: value.swapaxes(0, 1) for name, value in teachers.items()}
+    X = np.array([own.X for own in instances]).swapaxes(0, 1)
+    return network.teach(rows_first, X, times).swapaxes(0, 1)
+
+
 def to_rational(array: np.ndarray) -> np.ndarray:
     """Doubles, or rationals, as exact rationals (object array of `flint.fmpq`)."""
     out = np.empty(array.shape, dtype=object)

@@ -112,7 +112,7 @@ class SequenceRNN(RecurrentChain):
         zero = X[: self.b] - X[: self.b]
         blocks = [X[t * self.b : (t + 1) * self.b] for t in range(self.T)]
         late = [[zero] * (self.T - 1 - t) + blocks[: t + 1] for t in range(self.T)]
-        return np.concatenate([np.concatenate(column) for column in late], axis=1)
+        return np.concatenate([np.concatenate(column) for column in late], axis=-1)
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
@@ -124,7 +124,7 @@ class SequenceRNN(RecurrentChain):
             new = matmul(B, X[t * self.b : (t + 1) * self.b])
             h = new if h is None else new + matmul(W, h)
             outputs.append(matmul(read, h))
-        return np.concatenate(outputs, axis=1)
+        return np.concatenate(outputs, axis=-1)
 
     def roles(self) -> dict[str, tuple[str, ...]]:
         return {}

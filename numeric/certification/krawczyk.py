@@ -41,20 +41,22 @@ from numeric.certification.krawczyk_kernel import (
     prove_all,
     prove_instances,
 )
-from numeric.equations.discs import Discs, make_discs, run_discs
-from numeric.equations.system import ParameterSystem
-from numeric.instances import Instance
+from numeric.equations.discs import Discs, make_discs, run_discs_of
+from numeric.equations.system import ParameterSystem, labels_of_samples
+from numeric.instances import Instance, labels_of, stacked
 from numeric.kernels import call
 
 __all__ = [
     "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify_instances",
-    "certify_roots", "make_target", "prove",
+    "certify_roots", "make_target", "make_targets", "prove",
 ]  # fmt: skip
 
 
 @dataclass(frozen=True)
 class Target:
     """An instance in original coordinates with enclosed labels, as certification needs it.
+
+    Of several instances (`make_targets`) the arrays have one more axis, the first.
 
     Attributes
     ----------
@@ -101,28 +103,44 @@ def make_target(
     """
     if chosen is None:
         chosen = of.independent_samples(instance.X)
-    X, nothing = instance.X[:, chosen], np.zeros(of.label_shape)
-    if instance.drawn_labels is not None:
-        Y = of.label_columns(instance.labels, chosen)
-        middle, radius = of.raw(instance.weights, X, Y).astype(complex), of.constant_radii.copy()
-        if instance.drawn_labels.dtype == object:
+    found = make_targets(of, [instance], [chosen])
+    return Target(found.middle[0], found.radius[0])
+
+
+def make_targets(
+    of: ParameterSystem, instances: Sequence[Instance], chosen: Sequence[np.ndarray]
+) -> Target:
+    """`make_target` of several instances, along the first axis of the arrays.
+
+    Parameters
+    ----------
+    of : ParameterSystem
+    instances : sequence of Instance
+    chosen : sequence of ndarray of int
+        The independent samples of each.
+    """
+    count, first = len(instances), of.y_at
+    X = np.array([one.X[:, own] for one, own in zip(instances, chosen, strict=True)])
+    nothing = np.zeros((count, *of.label_shape))
+    weights = stacked([one.weights for one in instances])
+    radius = np.tile(of.constant_radii, (count, 1))
+    drawn = [one.drawn_labels for one in instances]
+    if drawn[0] is not None:
+        Y = labels_of_samples(of, labels_of(instances), chosen)
+        middle = of.raw_of(weights, X, Y).astype(complex)
+        if drawn[0].dtype == object:
             # Rationals, rounded to nearest.
-            radius[of.y_at :] = np.spacing(np.abs(middle[of.y_at :]))
+            radius[:, first:] = np.spacing(np.abs(middle[:, first:]))
         return Target(middle, radius)
-    middle = of.raw(instance.weights, X, nothing)
-    # The labels of the teacher, enclosed.
-    teacher = of.raw(instance.teacher, X, nothing, keep_cells=True)
+    middle = of.raw_of(weights, X, nothing).astype(complex)
+    # The labels of the teachers, enclosed.
+    teachers = of.raw_of(stacked([one.teacher for one in instances]), X, nothing, keep_cells=True)
     table, at, slots = of.once("labels in discs", of.labels_as_tape)
-    x = make_discs(slots)
-    x.mid[: of.size] = teacher
-    radius = of.constant_radii.copy()
-    x.rad[: of.size] = radius
-    if not call(run_discs, x, table):
+    labels = make_discs(*nothing.reshape(count, -1).shape)
+    vectors = Discs(np.ascontiguousarray(teachers, complex), radius.copy())
+    if not call(run_discs_of, make_discs(slots), table, vectors, at, labels):
         raise ArithmeticError("the labels have no enclosure")
-    labels = slice(at, at + nothing.size)
-    middle = middle.astype(complex)
-    middle[of.y_at :] = x.mid[labels]
-    radius[of.y_at :] = x.rad[labels]
+    middle[:, first:], radius[:, first:] = labels
     return Target(middle, radius)
 
 
@@ -175,7 +193,7 @@ def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: 
 
 
 def certify_instances(
-    of: ParameterSystem, targets: Sequence[Target], roots: Sequence[np.ndarray]
+    of: ParameterSystem, targets: Target, roots: Sequence[np.ndarray]
 ) -> list[RootPool | None]:
     """Krawczyk's test for all approximate roots of many instances, in one call.
 
@@ -184,7 +202,8 @@ def certify_instances(
     Parameters
     ----------
     of : ParameterSystem
-    targets : sequence of Target
+    targets : Target
+        Of `make_targets`.
     roots : sequence of ndarray of complex, shape (·, r)
         Of each instance its approximate roots; of two that seem to be conjugates one is tested.
 
@@ -194,11 +213,8 @@ def certify_instances(
         None if not every approximate root of an instance is proved to be a root of its own.
     """
     tapes = of.once(("equations", False), lambda: of.equations_as_tapes(False))
-    system = make_disc_system(tapes, Discs(targets[0].middle, targets[0].radius))
-    parameters = Discs(
-        np.array([target.middle for target in targets], complex),
-        np.array([target.radius for target in targets]),
-    )
+    parameters = Discs(targets.middle, targets.radius)
+    system = make_disc_system(tapes, Discs(parameters.mid[0], parameters.rad[0]))
     first = np.cumsum([0, *map(len, roots)])
     tested = np.concatenate(roots).astype(complex)
     kind, radii = np.full(len(tested), FAILED), np.full(tested.shape, np.inf)
@@ -207,7 +223,7 @@ def certify_instances(
         np.zeros((2 * len(tested), of.unknowns)),
         np.zeros(2 * len(tested), bool),
     )
-    counts = np.zeros(len(targets), np.int64)
+    counts = np.zeros(len(roots), np.int64)
     buffers = make_krawczyk_buffers(len(tapes.places))
     call(prove_instances, system, buffers, parameters, first, tested, kind, radii, pools, counts)
     out: list[RootPool | None] = []

@@ -33,6 +33,7 @@ from numeric.certification.krawczyk import (
     certify_instances,
     certify_roots,
     make_target,
+    make_targets,
 )
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.certification.krawczyk_kernel import conjugate_partners
@@ -221,7 +222,7 @@ class HomotopyEngine:
 
     def _begun(self, instances: Sequence[Instance], numbers: Sequence[int]) -> list[_InstanceRun]:
         system = self.system
-        chosen = [system.independent_samples(instance.X) for instance in instances]
+        chosen = system.independent_samples_of(instances)
         parameters = system.parameters_of(instances, chosen)
         known = zip(instances, chosen, parameters, numbers, strict=True)
         return [_InstanceRun(system, self._inputs, *own) for own in known]
@@ -335,7 +336,9 @@ class HomotopyEngine:
         for at in range(0, len(left), size):
             check_time()
             some = left[at : at + size]
-            targets = [jobs[k].target for k in some]
+            targets = make_targets(
+                self.system, [jobs[k].instance for k in some], [jobs[k].chosen for k in some]
+            )
             ends = [tracked.roots[first[k] : first[k + 1]] for k in some]
             pools = certify_instances(self.system, targets, ends)
             for k, roots, pool in zip(some, ends, pools, strict=True):
@@ -477,7 +480,7 @@ class _InstanceRun:
         self.instance = instance
         self.number = number
         self.parameters = parameters
-        self._chosen = chosen
+        self.chosen = chosen
         self.pool = RootPool(system)
         self.paths = self.retried = 0
         self.seconds = 0.0
@@ -494,7 +497,7 @@ class _InstanceRun:
     @cached_property
     def target(self) -> Target:
         """The instance in its weights, in discs."""
-        return make_target(self.system, self.instance, self._chosen)
+        return make_target(self.system, self.instance, self.chosen)
 
     @cached_property
     def inputs_target(self) -> InputsTarget:

@@ -29,7 +29,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
 
 import numpy as np
 
@@ -39,9 +38,11 @@ from algebra.problems.allocation import Allocation
 from numeric.equations.arrays import residuals
 from numeric.equations.inputs import IN_M, InputsForm, inputs_form
 from numeric.equations.products import FormBuilder, ProductForm
-from numeric.equations.system import Output, ParameterSystem, check_rank
-from numeric.instances import Instance
+from numeric.equations.system import Output, ParameterSystem, check_rank, labels_of_samples
+from numeric.instances import Instance, labels_of, stacked
 
+# Condition of the first samples up to which others are not tried.
+_WELL = 1e4
 # Kinds of learnable cells besides `IN_M`.
 IN_S0 = 1
 IN_D = 2
@@ -115,17 +116,17 @@ class Chain(ParameterSystem):
         Complex or real, depending on the arguments.  Samples and labels are transformed to
         orthonormal coordinates (see the module's docstring).
         """
-        return self._packed([weights], X[None], Y[None])[0]
+        return self._packed(_one(weights), X[None], Y[None])[0]
 
     def _packed(
-        self, weights: Sequence[Mapping[str, np.ndarray]], X: np.ndarray, Y: np.ndarray
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray
     ) -> np.ndarray:
-        """As `pack`, of several instances, which X and Y have along their first axis."""
-        network, (_, length, samples) = self.network, X.shape
-        U = np.array([network.drive(own) for own in X])
+        """As `pack`, of several instances, along the first axis of all arrays."""
+        _, length, samples = X.shape
+        U = self._drives(X)
         if U.shape[1] == U.shape[2] and self.read_all:
             # With as many label columns as inputs any basis works; the identity is cheapest.
-            drives = [np.eye(U.shape[1])] * len(U)
+            drives = np.broadcast_to(np.eye(U.shape[1]), U.shape)
             Y = _transposed(np.linalg.solve(_transposed(U), _transposed(Y)))
         else:
             # A change of basis of the samples acts in the same way on each of their label
@@ -133,10 +134,10 @@ class Chain(ParameterSystem):
             Q, R = np.linalg.qr(X)
             if R.shape[1] != R.shape[2]:
                 raise InputError(f"{samples} samples of length {length} are dependent")
-            drives = [network.drive(own) for own in Q]
+            drives = self._drives(Q)
             blocks = Y.reshape(len(Y), -1, samples)
             Y = _transposed(np.linalg.solve(_transposed(R), _transposed(blocks))).reshape(Y.shape)
-        output = np.array([own[self._output] for own in weights])
+        output = weights[self._output]
         if not self._learns(self._output) and output.shape[1] <= output.shape[2]:
             Qd, Rd = np.linalg.qr(_transposed(output))
             scale = np.abs(np.diagonal(Rd, axis1=1, axis2=2))
@@ -145,12 +146,7 @@ class Chain(ParameterSystem):
                 # This occurs for rational instances with small numbers.
                 raise InputError(f"the rows of {self._output} are dependent: not generic")
             output, Y = _transposed(Qd), np.linalg.solve(_transposed(Rd), Y)
-        parts: dict[str, np.ndarray] = {"Y": Y, self._output: output}
-        for name in weights[0]:
-            if name != self._output:
-                parts[name] = np.array([own[name] for own in weights])
-        driven = [self._driven(own) for own in drives]
-        parts |= {name: np.array([own[name] for own in driven]) for name in driven[0]}
+        parts = {**weights, "Y": Y, self._output: output, **self._driven(drives)}
         vectors = np.zeros((len(X), self.size), np.result_type(*parts.values()))
         for name, at in self.offsets.items():
             values = parts[name].reshape(len(X), -1)
@@ -162,10 +158,9 @@ class Chain(ParameterSystem):
         self, instances: Sequence[Instance], chosen: Sequence[np.ndarray]
     ) -> np.ndarray:
         """See `ParameterSystem.parameters_of`; computed together."""
-        pairs = list(zip(instances, chosen, strict=True))
-        Y = np.array([self.label_columns(one.labels, own) for one, own in pairs])
-        X = np.array([one.X[:, own] for one, own in pairs])
-        return self._packed([one.weights for one in instances], X, Y)
+        Y = labels_of_samples(self, labels_of(instances), chosen)
+        X = np.array([one.X[:, own] for one, own in zip(instances, chosen, strict=True)])
+        return self._packed(stacked([one.weights for one in instances]), X, Y)
 
     def raw(
         self,
@@ -178,17 +173,30 @@ class Chain(ParameterSystem):
 
         Learnable cells are 0 unless `keep_cells`.
         """
-        parts: dict[str, Any] = {**weights, "Y": Y, **self._driven(self.network.drive(X))}
-        vector = np.concatenate([np.asarray(parts[name]).ravel() for name in self.offsets])
+        return self.raw_of(_one(weights), X[None], Y[None], keep_cells)[0]
+
+    def raw_of(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray,
+        keep_cells: bool = False,
+    ) -> np.ndarray:  # fmt: skip
+        """See `ParameterSystem.raw_of`; computed together."""
+        parts: dict[str, np.ndarray] = {**weights, "Y": Y, **self._driven(self._drives(X))}
+        vectors = [np.asarray(parts[name]).reshape(len(X), -1) for name in self.offsets]
+        out = np.concatenate(vectors, axis=1)
         if not keep_cells:
-            vector[self.cells[:, 4]] = 0
-        return vector
+            out[:, self.cells[:, 4]] = 0
+        return out
+
+    def _drives(self, X: np.ndarray) -> np.ndarray:
+        """The inputs that samples are driven by, of several instances."""
+        # Networks cut and join rows, the first axis, and columns, the last one.
+        return np.asarray(self.network.drive(X.swapaxes(0, 1))).swapaxes(0, 1)
 
     def _driven(self, U: np.ndarray) -> dict[str, np.ndarray]:
-        """The inputs in the layout of a parameter vector: P_1, …, P_K, or S_0."""
+        """The inputs in the layout of parameter vectors: P_1, …, P_K, or S_0."""
         if not self.read_all:
             return {"X": U}
-        return {"P": U.reshape(self.steps, self.columns, -1)[::-1]}
+        return {"P": U.reshape(len(U), self.steps, self.columns, -1)[:, ::-1]}
 
     def inputs_of(self, vector: np.ndarray) -> np.ndarray:
         """The samples in a vector that `raw` made, where they drive the network unchanged."""
@@ -215,7 +223,7 @@ class Chain(ParameterSystem):
         """
         count = self.samples // self._repeats
         drive, chosen = self.network.drive, np.arange(count)
-        if X.shape[1] > count and _condition(drive(X[:, chosen])) > 1e4:
+        if X.shape[1] > count and _condition(drive(X[:, chosen])) > _WELL:
             import scipy.linalg
 
             # If each sample has several label columns the first of them decides.
@@ -226,9 +234,21 @@ class Chain(ParameterSystem):
             )
         return chosen
 
+    def independent_samples_of(self, instances: Sequence[Instance]) -> list[np.ndarray]:
+        """See `ParameterSystem.independent_samples_of`; computed together."""
+        count = self.samples // self._repeats
+        X, first = np.array([one.X for one in instances]), np.arange(count)
+        sizes = np.linalg.svd(self._drives(X[:, :, :count]), compute_uv=False)
+        good = sizes[:, 0] <= _WELL * sizes[:, -1]
+        return [
+            first if fine else self.independent_samples(own)
+            for fine, own in zip(good.tolist(), X, strict=True)
+        ]
+
     def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
         """The labels (d×m') of the samples `chosen`, from all labels Y (d×columns), in any ring."""
-        return Y.reshape(len(Y), self._repeats, -1)[:, :, chosen].reshape(len(Y), -1)
+        rows = Y.shape[:-1]
+        return Y.reshape(*rows, self._repeats, -1)[..., chosen].reshape(*rows, -1)
 
     @property
     def _repeats(self) -> int:
@@ -355,6 +375,10 @@ class Chain(ParameterSystem):
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """See `numeric.equations.inputs`."""
         return inputs_form(self, labels_only=labels_only)
+
+
+def _one(weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: np.asarray(value)[None] for name, value in weights.items()}
 
 
 def _transposed(matrices: np.ndarray) -> np.ndarray:

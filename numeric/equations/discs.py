@@ -112,3 +112,35 @@ def run_discs(x, table):
         else:
             return False
     return True
+
+
+@njit(**OPTIONS)
+def run_discs_of(x, table, vectors, first, out):
+    """Run a tape for several vectors of parameters.
+
+    Parameters
+    ----------
+    x : Discs
+        One disc for each slot; overwritten.
+    table : ndarray of int, shape (instructions, 11)
+    vectors : Discs, shape (·, parameters)
+    first : int
+        The first slot of the results.
+    out : Discs, shape (·, results)
+        Output.
+
+    Returns
+    -------
+    bool
+        As `run_discs`.
+    """
+    for k in range(len(vectors.mid)):
+        x.mid[:] = 0.0
+        x.rad[:] = 0.0
+        x.mid[: vectors.mid.shape[1]] = vectors.mid[k]
+        x.rad[: vectors.mid.shape[1]] = vectors.rad[k]
+        if not run_discs(x, table):
+            return False
+        out.mid[k] = x.mid[first : first + out.mid.shape[1]]
+        out.rad[k] = x.rad[first : first + out.mid.shape[1]]
+    return True

@@ -100,6 +100,15 @@ class ParameterSystem(ABC):
         `keep_cells`.
         """
 
+    def raw_of(
+        self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray,
+        keep_cells: bool = False,
+    ) -> np.ndarray:  # fmt: skip
+        """`raw` of several instances, along the first axis of all arrays."""
+        own = ({name: value[k] for name, value in weights.items()} for k in range(len(X)))
+        rows = zip(own, X, Y, strict=True)
+        return np.array([self.raw(*row, keep_cells) for row in rows])
+
     def pack(self, weights: Mapping[str, np.ndarray], X: np.ndarray, Y: np.ndarray) -> np.ndarray:
         """The parameter vector in the coordinates in which paths are tracked."""
         return self.raw(weights, X, Y)
@@ -113,9 +122,13 @@ class ParameterSystem(ABC):
     def independent_samples(self, X: np.ndarray) -> np.ndarray:
         """Indices of samples whose labels determine all labels."""
 
+    def independent_samples_of(self, instances: Sequence[Instance]) -> list[np.ndarray]:
+        """`independent_samples` of several instances."""
+        return [self.independent_samples(instance.X) for instance in instances]
+
     @abstractmethod
     def label_columns(self, Y: np.ndarray, chosen: np.ndarray) -> np.ndarray:
-        """From all labels Y those of some samples, in any ring."""
+        """From all labels Y those of some samples, in any ring; further axes come first."""
 
     @property
     @abstractmethod
@@ -276,6 +289,16 @@ class ParameterSystem(ABC):
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """The form in few unknowns (`numeric.equations.inputs`), if there is one."""
         return None
+
+
+def labels_of_samples(
+    system: ParameterSystem, labels: np.ndarray, chosen: Sequence[np.ndarray]
+) -> np.ndarray:
+    """From all labels of instances, along the first axis, those of the samples of each."""
+    if all(own is chosen[0] for own in chosen):
+        return system.label_columns(labels, chosen[0])
+    pairs = zip(labels, chosen, strict=True)
+    return np.array([system.label_columns(own, some) for own, some in pairs])
 
 
 def check_rank(system: ParameterSystem) -> None:

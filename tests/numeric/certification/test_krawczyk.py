@@ -14,6 +14,7 @@ from numeric.certification.krawczyk import (
     certify_instances,
     certify_roots,
     make_target,
+    make_targets,
     prove,
 )
 from numeric.certification.krawczyk_balls import _Test, certify_exact
@@ -166,7 +167,11 @@ def test_many_instances_are_certified_as_each_alone(case):
     """Pools of several instances in one call are those of each; one that lacks a root has none."""
     together = [endpoints(case, index) for index in range(3)]
     chain = together[0][0]
-    targets = [make_target(chain, instance) for _, instance, _ in together]
+    instances = [instance for _, instance, _ in together]
+    many = make_targets(chain, instances, chain.independent_samples_of(instances))
+    targets = [make_target(chain, instance) for instance in instances]
+    assert (many.middle == [one.middle for one in targets]).all()
+    assert (many.radius == [one.radius for one in targets]).all()
     ends = [roots for _, _, roots in together]
     alone = []
     for target, roots in zip(targets, ends, strict=True):
@@ -175,7 +180,7 @@ def test_many_instances_are_certified_as_each_alone(case):
         prove_once = one_kind(chain, target, roots, lifted=False)[0]
         pool.add(found)
         alone.append(pool if (prove_once != FAILED).all() and len(pool) == len(roots) else None)
-    found = certify_instances(chain, targets, ends)
+    found = certify_instances(chain, many, ends)
     assert [pool is None for pool in found] == [pool is None for pool in alone]
     for one, other in zip(found, alone, strict=True):
         if other is not None:
@@ -183,7 +188,7 @@ def test_many_instances_are_certified_as_each_alone(case):
             gaps = np.abs(one.roots[:, None] - other.roots).max(axis=2).min(axis=1)
             assert (gaps <= 1e-9 * (1 + np.abs(one.roots).max(axis=1))).all()
     for spoiled in (np.full_like(ends[1], np.nan), ends[1][[0] * len(ends[1])], ends[1] + 1e3):
-        again = certify_instances(chain, targets, [ends[0], spoiled, ends[2]])
+        again = certify_instances(chain, many, [ends[0], spoiled, ends[2]])
         assert len(ends[1]) == 1 or again[1] is None
         for k in (0, 2):
             assert (again[k] is None) == (found[k] is None)
