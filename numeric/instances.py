@@ -393,7 +393,8 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
     [X] = _entries([network.input_shape], laws.inputs, indices, of, "inputs")
     labels: Sequence[np.ndarray | None] = [None] * len(indices)
     if laws.has_arbitrary_labels:
-        [labels] = _entries([(network.d, network.columns)], laws.labels, indices, of, "labels")
+        [drawn] = _entries([(network.d, network.columns)], laws.labels, indices, of, "labels")
+        labels = list(drawn)
     elif problem.teacher is not None:
         labels = _labels_of(problem.teacher, indices, of, X)
     weights, teacher = (_matrices(problem, indices, of, part) for part in ("weights", "teacher"))
@@ -401,9 +402,9 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
     return [
         Instance(
             problem, _drawn_allocation(problem, index, of), seed, index, own, others, inputs,
-            drawn_labels=drawn,
+            drawn_labels=given,
         )
-        for index, own, others, inputs, drawn in rows
+        for index, own, others, inputs, given in rows
     ]  # fmt: skip
 
 

@@ -253,9 +253,10 @@ class RootPool:
         radii: np.ndarray | None = None,
         is_real: np.ndarray | None = None,
     ) -> None:
-        self.roots = np.zeros((0, of.unknowns), complex) if roots is None else roots
-        self.radii = np.zeros((0, of.unknowns)) if radii is None else radii
-        self.is_real = np.zeros(0, bool) if is_real is None else is_real
+        if roots is None or radii is None or is_real is None:
+            # Arrays of a pool are replaced, never changed.
+            roots, radii, is_real = of.once("no roots", lambda: _no_roots(of.unknowns))
+        self.roots, self.radii, self.is_real = roots, radii, is_real
 
     def __len__(self) -> int:
         return len(self.roots)
@@ -285,3 +286,7 @@ class RootPool:
         """Index of the pooled root that each certified one may equal, or -1."""
         out = call(overlaps, certified.roots, certified.radii, self.roots, self.radii)
         return np.where(certified.kind == FAILED, -1, out)
+
+
+def _no_roots(r: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return np.zeros((0, r), complex), np.zeros((0, r)), np.zeros(0, bool)

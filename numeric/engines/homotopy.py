@@ -38,7 +38,7 @@ from numeric.certification.krawczyk import (
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.certification.krawczyk_kernel import conjugate_partners
 from numeric.certification.krawczyk_pairs import InputsTarget
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
 from numeric.engines.base import Assignment, InstanceEngine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.newton import NewtonEngine
@@ -81,6 +81,7 @@ _RADIUS = 0.4
 _BATCH_PATHS = 40_000
 # Endpoints that are certified in one call, which cannot be ended.
 _CERTIFIED = 512
+_NO_PATHS = np.zeros(0, bool)
 
 
 class HomotopyEngine:
@@ -443,7 +444,8 @@ class HomotopyEngine:
             )
         proved = self.start.source in (GIVEN, TRACE)
         complete = proved and found == self.root_count
-        if complete and (found - pool.real) % 2:
+        real = sorted(map(tuple, pool.roots[pool.is_real].real.tolist()))
+        if complete and (found - len(real)) % 2:
             raise ArithmeticError("an odd number of non-real solutions: certification is wrong")
         note = "" if complete else f"{found} of {self.root_count} solutions found"
         if self.start.source == TRACE:
@@ -452,14 +454,13 @@ class HomotopyEngine:
             note = f"{found} solutions found; N is not known ({STABILISED} at {self.root_count})"
         elif self.start.source == INCOMPLETE:
             note += f"; the start system has {self.start.root_count}"
-        order = np.lexsort(pool.roots[pool.is_real].real.T[::-1])
         return InstanceCount(
             index=job.instance.index,
-            real=pool.real,
+            real=len(real),
             complex=found,
             status=COMPLETE if complete else UNDETERMINED,
             note=note,
-            solutions=tuple(map(tuple, pool.roots[pool.is_real][order].real.tolist())),
+            solutions=Solutions(real, self.allocation.cells),
             paths=job.paths,
             retried=job.retried,
             certified=found,
@@ -485,8 +486,8 @@ class _InstanceRun:
         self.paths = self.retried = 0
         self.seconds = 0.0
         # Of the first attempt's paths: which may be wrong, and at which t in (0, 1) they were lost.
-        self.suspect: np.ndarray = np.zeros(0, bool)
-        self.lost: np.ndarray = np.zeros(0)
+        self.suspect: np.ndarray = _NO_PATHS
+        self.lost: np.ndarray = _NO_PATHS
         # The first attempt's stuck paths, by their roots of the start system.
         self.stuck: dict[int, StuckPath] = {}
         # Those that were followed in pairs of doubles.

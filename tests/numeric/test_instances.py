@@ -5,8 +5,22 @@ import pytest
 from flint import fmpq
 
 from algebra.problems.laws.values import Values
-from matchprob import Distribution, LinearRNN, Problem, RandomCells
-from numeric.instances import draw_instance, to_rational, with_measured
+from matchprob import (
+    Distribution,
+    LinearEstimator,
+    LinearFeedForward,
+    LinearRNN,
+    Problem,
+    RandomCells,
+    SequenceRNN,
+)
+from numeric.instances import (
+    draw_instance,
+    draw_instances,
+    labels_of,
+    to_rational,
+    with_measured,
+)
 from tests.refusals import refuses
 
 NET = LinearRNN(n=4, T=2, b=1, d=2, m=2)
@@ -119,3 +133,23 @@ def test_exact_numbers_stay_exact():
     plain = draw_instance(Problem(net, {"W": [[1, 0], [0, 0]]}), 0, 0)
     assert np.array_equal(instance.teacher["W"], plain.teacher["W"])
     assert instance.weights["W"][1, 0] == plain.weights["W"][1, 0]
+
+
+@pytest.mark.parametrize(
+    "problem",
+    [
+        Problem(NET, {"W": np.eye(4)}),
+        Problem(LinearRNN(n=7, T=5, b=2, d=3, m=9), {"W": np.eye(7)}),
+        Problem(SequenceRNN(n=3, T=3, b=2, d=2, m=3), {"W": np.eye(3)}),
+        Problem(LinearFeedForward(q=3, widths=(4, 2), d=3, m=4), {"W1": np.ones((4, 3))}),
+        Problem(LinearEstimator(q=3, d=2, m=4), {"W": np.ones((2, 3))}),
+        Problem(NET, {"W": np.eye(4)}, distribution=Distribution(labels="normal")),
+        Problem(NET, {"W": np.eye(4)}, teacher=Problem(LinearRNN(n=2, T=2, b=1, d=2, m=2), {})),
+    ],
+    ids=["recurrent", "wide", "sequence", "layers", "estimator", "labels", "teacher"],
+)
+def test_labels_of_many_instances_are_those_of_each(problem):
+    """Bit for bit."""
+    instances = draw_instances(problem, 1, range(5))
+    for one, labels in zip(instances, labels_of(instances), strict=True):
+        assert np.array_equal(one.labels, labels)

@@ -1,5 +1,7 @@
 """Chains: layout, orthonormal coordinates, errors."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -10,7 +12,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.equations.chain import make_chain
-from numeric.instances import draw_instance
+from numeric.instances import draw_instance, draw_instances
 from tests.numeric.equations.cases import chains, residual_at
 from tests.refusals import refuses
 from tests.samples import NET
@@ -104,7 +106,27 @@ def test_vectors_of_many_instances_are_those_of_each(chain):
     problem = Problem.of(chain.allocation)
     instances = [draw_instance(problem, 2, k) for k in range(3)]
     chosen = [chain.independent_samples(instance.X) for instance in instances]
-    vectors = chain.parameters_of(instances, chosen)
+    together = chain.independent_samples_of(instances)
+    assert all(map(np.array_equal, together, chosen))
+    vectors = chain.parameters_of(instances, together)
     alone = [chain.parameters(*pair) for pair in zip(instances, chosen, strict=True)]
     assert (vectors == alone).all()
     assert (chain.parameters_of(instances[::-1], chosen[::-1]) == alone[::-1]).all()
+
+
+def test_samples_that_are_nearly_dependent_are_left_out():
+    """Of one instance among others: its samples are chosen as if it were alone."""
+    network = LinearRNN(n=3, T=2, b=1, d=2, m=4)
+    problem = Problem(network, {"W": [[1, 1, 0], [1, 1, 0], [0, 0, 0]]})
+    chain = make_chain(problem.allocation)
+    one, other, third = draw_instances(problem, 0, range(3))
+    X = other.X.copy()
+    X[:, 1] = X[:, 0] * (1 + 1e-9)
+    special = replace(other, X=X)
+    found = chain.independent_samples_of([one, special, third])
+    assert 1 not in found[1] or 0 not in found[1]
+    assert np.array_equal(found[1], chain.independent_samples(X))
+    assert found[0].tolist() == found[2].tolist() == [0, 1]
+    vectors = chain.parameters_of([one, special, third], found)
+    assert np.array_equal(vectors[1], chain.parameters(special))
+    assert np.array_equal(vectors[2], chain.parameters(third))
