@@ -1,10 +1,11 @@
 """Circuits of 300 to 45,000 neurons whose parameters are shared by type: time, memory, answer.
 
-    python benchmarks/bench_sizes.py [--sizes 300 1000] [--out sizes.jsonl]
+    python benchmarks/bench_sizes.py [--sizes 300 1000] [--unread] [--out sizes.jsonl]
 
 Random circuits in the files that a user has: an edge list (CSV), a list of types (CSV), a problem
-file.  Synaptic gains are shared by pairs of types, biases and leaks by type.  Every verb runs as a
-process of its own; a row that the output file already has is not computed again.
+file.  Synaptic gains are shared by pairs of types, biases and leaks by type.  With `--unread` the
+neurons of a tenth of the types neither send nor are read, so their parameters are free.  Every verb
+runs as a process of its own; a row that the output file already has is not computed again.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ class Circuit(NamedTuple):
     d: int = 40
     m: int = 20
     T: int = 20
+    unread: int = 0
 
     @property
     def parameters(self) -> int:
@@ -46,7 +48,12 @@ CIRCUITS = [
     Circuit(5_000, 1_000_000, 65, 604),
     Circuit(45_000, 1_500_000, 50, 400),
 ]
-VERBS = {"identify": ("identify",), "record": ("record", "--target", "units")}
+VERBS = {
+    "identify": ("identify",),
+    "target": ("identify", "--target", "units"),
+    "record": ("record", "--target", "units", "--out", "recording.json"),
+    "verify": ("verify",),
+}
 # Seconds for each; the machine may be loaded.
 _LIMIT = "3600"
 
@@ -59,8 +66,11 @@ def write(circuit: Circuit, folder: Path) -> Path:
     rng.shuffle(kind)
     members = [np.flatnonzero(kind == k) for k in range(kinds)]
     # Types form a ring and further random pairs, so that every type is reached.
-    ring = [(k + 1) % kinds * kinds + k for k in range(kinds)]
-    more = rng.permutation(np.setdiff1d(np.arange(kinds * kinds), ring))
+    senders = kinds - circuit.unread
+    ring = [(k + 1) % senders * kinds + k for k in range(senders)]
+    ring += [k * kinds + k - senders for k in range(senders, kinds)]
+    sent = np.flatnonzero(np.arange(kinds * kinds) % kinds < senders)
+    more = rng.permutation(np.setdiff1d(sent, ring))
     pairs = np.concatenate([ring, more[: circuit.pairs - kinds]])
     cells = np.zeros(0, np.int64)
     every = [rng.permutation(len(members[p // kinds]) * len(members[p % kinds])) for p in pairs]
@@ -75,7 +85,7 @@ def write(circuit: Circuit, folder: Path) -> Path:
     np.savetxt(folder / "synapses.csv", table, "%d", ",", header="pre,post,synapses", comments="")
     (folder / "types.csv").write_text("".join(f"T{k}\n" for k in kind), "utf-8")
     read = np.zeros((circuit.d, n), np.int8)
-    read[np.arange(circuit.d), rng.choice(n, circuit.d, replace=False)] = 1
+    read[np.arange(circuit.d), rng.choice(np.flatnonzero(kind < senders), circuit.d, False)] = 1
     np.save(folder / "read.npy", read)
     path = folder / "circuit.toml"
     path.write_text(
@@ -90,11 +100,16 @@ def write(circuit: Circuit, folder: Path) -> Path:
 
 def measured(verb: str, path: Path) -> dict[str, object]:
     """CPU seconds, peak memory and answer of a verb."""
-    out = path.parent / "answer.json"
+    folder, out = path.parent, path.parent / "answer.json"
+    if verb == "verify":
+        measured("record", path)
+        path = folder / "recording.json"
     command = [sys.executable, "-m", "matchprob", *VERBS[verb], str(path), "--json"]
     command += ["--timeout", _LIMIT]
     with out.open("w", encoding="utf-8") as stream:
-        child = subprocess.Popen(command, stdout=stream, stderr=subprocess.PIPE, text=True)
+        child = subprocess.Popen(
+            command, stdout=stream, stderr=subprocess.PIPE, text=True, cwd=folder
+        )
         assert child.stderr is not None
         error = child.stderr.read()
         _, status, usage = os.wait4(child.pid, 0)
@@ -108,8 +123,14 @@ def measured(verb: str, path: Path) -> dict[str, object]:
     if not text:
         return row | {"error": error.strip().splitlines()[-1:]}
     found = json.loads(text)
-    keys = ("learnable", "rank", "fibre_dimension", "recorded", "bound", "optimal", "error_bound")
-    return row | {key: found[key] for key in keys if key in found}
+    keys = (
+        "learnable", "rank", "fibre_dimension", "target_free", "recorded", "bound", "optimal",
+        "error_bound", "holds", "at", "free_in",
+    )  # fmt: skip
+    row |= {key: found[key] for key in keys if key in found}
+    if found.get("target"):
+        row["target"] = [sum(own["determined"] for own in found["target"]), len(found["target"])]
+    return row
 
 
 def main() -> None:
@@ -117,13 +138,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[c.n for c in CIRCUITS])
     parser.add_argument("--verbs", nargs="+", default=list(VERBS), choices=list(VERBS))
+    parser.add_argument("--unread", action="store_true")
     parser.add_argument("--out", type=Path, default=Path("sizes.jsonl"))
     options = parser.parse_args()
     lines = options.out.read_text("utf-8").splitlines() if options.out.exists() else []
-    done = {(row["n"], row["verb"]) for row in map(json.loads, lines)}
-    for circuit in CIRCUITS:
+    done = {(row["n"], row["unread"], row["verb"]) for row in map(json.loads, lines)}
+    for full in CIRCUITS:
+        circuit = full._replace(unread=full.types // 10) if options.unread else full
         for verb in options.verbs:
-            if circuit.n not in options.sizes or (circuit.n, verb) in done:
+            if circuit.n not in options.sizes or (circuit.n, circuit.unread, verb) in done:
                 continue
             with tempfile.TemporaryDirectory() as folder:
                 row = measured(verb, write(circuit, Path(folder)))

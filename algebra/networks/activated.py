@@ -245,6 +245,10 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
                 "are known; inspect, certify, verify and record say what is known"
             )
 
+    def paths(self, support: Support) -> Any:
+        """The units that paths join to labels (`algebra.networks.rnn.UnitPaths`), if known."""
+        return None
+
     @property
     def output(self) -> str:
         """The read-out matrix."""

@@ -30,6 +30,7 @@ from flint import fmpq, fmpq_mat
 from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, known_name, shown, whole_number
 from algebra.linalg.rational import rational_matrix
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.activated import GAINS, START, SUMS, VALUES, ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
 from algebra.networks.base import MAX_CELLS, STATES, TRACES, Support
@@ -47,6 +48,8 @@ RATES, CURRENTS = STATE = ("rates", "currents")
 ZERO, INITIAL = ("zero", LEARNABLE)
 NO_GAIN, PRESYNAPTIC = ("none", "presynaptic")
 GAIN = (NO_GAIN, PRESYNAPTIC, RATES)
+# Numbers of cells of matrices of which rows and columns are held.
+_MOST_CELLS = 1 << 26
 # One rate, one for each unit, or a file of them.
 _Rate = (
     Annotated[float, Keyword("exclusiveMinimum", 0), Keyword("maximum", 1)]
@@ -288,6 +291,14 @@ class RNN(ActivatedNetwork):
             is_reached |= support["c"].any(axis=1) if "c" in support else True
         return [int(unit) for unit in np.flatnonzero(~is_reached)]
 
+    def paths(self, support: Support) -> UnitPaths | None:
+        """The units that paths join to labels; None if all are read, or there are too many."""
+        if "D" not in support:
+            return None
+        sizes = [np.prod(self.shapes[name]) for name in self.shapes if name not in self.sparse]
+        is_sparse = isinstance(held(support, "W"), SparseMatrix) or self.n**2 <= _MOST_CELLS
+        return UnitPaths(self, support) if is_sparse and max(sizes) <= _MOST_CELLS else None
+
     def linear_kind(self) -> RecurrentChain:
         kind = SequenceRNN if self.reads_all else LinearRNN
         return kind(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
@@ -348,3 +359,59 @@ class RNN(ActivatedNetwork):
 def _reached(there: np.ndarray, live: np.ndarray) -> np.ndarray:
     """The rows and samples to which some weight that exists leads from a live entry."""
     return np.asarray(there.astype(np.int64) @ live.astype(np.int64) > 0)
+
+
+class UnitPaths:
+    """The units from which a path leads to a label, and those that are ever different from 0."""
+
+    def __init__(self, network: RNN, support: Support) -> None:
+        self._shapes, self._support = network.shapes, support
+        n, (post, pre) = network.n, self.cells("W")
+
+        def closed(units: np.ndarray, ends: np.ndarray, starts: np.ndarray) -> np.ndarray:
+            """With all units that paths of at most T - 1 synapses connect to some units."""
+            for _ in range(network.T - 1):
+                before, units = units, units.copy()
+                units[starts[units[ends]]] = True
+                if units.sum() == before.sum():
+                    break
+            return units
+
+        def those(name: str, side: int) -> np.ndarray:
+            """The units with an entry of a matrix."""
+            found = np.zeros(n, bool)
+            if name in network.shapes:
+                found[self.cells(name)[side]] = True
+            return found
+
+        self.to_labels = closed(those("D", 1), post, pre)
+        # One synapse more: the units whose activity is multiplied, and initial states.
+        self.sent = self.to_labels.copy()
+        self.sent[pre[self.to_labels[post]]] = True
+        active = those("B", 0) | those("c", 0) | those(START, 0)
+        if not network.activation.vanishes_at_zero:
+            active[:] = True
+        self.active = closed(active, pre, post)
+        self.active[post[self.active[pre]]] = True
+
+    def cells(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        """Rows and columns of the weights of a matrix that exist."""
+        mask = held(self._support, name)
+        if isinstance(mask, SparseMatrix):
+            there = mask.values != 0
+            return mask.rows[there], mask.columns[there]
+        rows, columns = np.nonzero(
+            np.ones(self._shapes[name]) if mask is None else np.asarray(mask)
+        )
+        return rows, columns
+
+    def effects(self, name: str, rows: Any, columns: Any) -> Any:
+        """Whether weights may have an effect."""
+        if name == "D":
+            return self.active[columns]
+        if name == "W":
+            return self.to_labels[rows] & self.active[columns]
+        if name == LEAK:
+            return self.to_labels[rows] & self.active[rows]
+        # Inputs and initial states are sent before they are read, as gains and biases of currents.
+        return True if name == "e" else self.sent[rows]

@@ -40,6 +40,7 @@ from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, modular_kernel, random_points
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
+from algebra.questions.identify.effects import have_effect
 from algebra.ranks.few_samples import span_of_labels
 from algebra.ranks.generic_rank import (
     RARE,
@@ -112,7 +113,8 @@ def fibre(
     (1, (('W', 1, 0),), (('W', 0, 0), ('W', 0, 1), ('W', 0, 2)))
     """
     cells = list(allocation.cells)
-    own = allocation_rank(allocation, support, seed=seed)
+    effective = have_effect(allocation.network, cells, support)
+    own = allocation_rank(allocation, support, int(effective.sum()), seed)
 
     def rows_at(p: int, number: int) -> Residues:
         point = random_point(allocation.network, p, number, support)
@@ -120,7 +122,7 @@ def fibre(
             return span_of_labels(allocation.network, point, cells, own.rank).rows
         return columns_at(allocation.network, point, cells)
 
-    return fibre_of_rows(allocation.network, cells, own, rows_at, f"fibre/{seed}")
+    return fibre_of_rows(allocation.network, cells, own, rows_at, f"fibre/{seed}", effective)
 
 
 def fibre_of_rows(
@@ -129,6 +131,7 @@ def fibre_of_rows(
     own: GenericRank,
     rows_at: Callable[[int, int], Residues],
     stream: str,
+    effective: np.ndarray | None = None,
 ) -> Fibre:
     """The fibre of given numbers that depend on some weights.
 
@@ -145,6 +148,8 @@ def fibre_of_rows(
         for each weight.
     stream : str
         It determines the random points.
+    effective : ndarray of bool, optional
+        As of `fibre_of_moves`.
     """
     bound = max(own.rank, 1)
     bits = prime_bits(network, bound, below=RARE / max(1, len(cells)))
@@ -154,7 +159,9 @@ def fibre_of_rows(
         moves = modular_kernel(rows_at(p, number), p)
         return len(cells) - len(moves), moves
 
-    return fibre_of_moves(tuple(cells), own, len(cells), moves_at, missed, stream, bits)
+    return fibre_of_moves(
+        tuple(cells), own, len(cells), moves_at, missed, stream, bits, effective
+    )  # fmt: skip
 
 
 def fibre_of_moves(
@@ -165,6 +172,7 @@ def fibre_of_moves(
     missed: Fraction,
     stream: str,
     bits: int = 31,
+    effective: np.ndarray | None = None,
 ) -> Fibre:
     """The fibre from the directions of weights along it, at as many random points as needed.
 
@@ -184,6 +192,9 @@ def fibre_of_moves(
         It determines the random points.
     bits : int, optional
         Bits of the primes: `algebra.ranks.generic_rank.prime_bits`.
+    effective : ndarray of bool, optional
+        Which weights may have an effect (`algebra.questions.identify.effects`), if directions are
+        those of single weights: a rank of their number leaves exactly the others free.
 
     Raises
     ------
@@ -192,6 +203,11 @@ def fibre_of_moves(
     """
     if own.rank == size:
         return Fibre(own, size, cells, (), Fraction(0))
+    if effective is not None and own.rank == effective.sum():
+        known, idle = np.flatnonzero(effective), np.flatnonzero(~effective)
+        return Fibre(
+            own, size, tuple(cells[k] for k in known), tuple((cells[k],) for k in idle), own.error
+        )
     # The component of each cell so far, by its smallest number.
     part = np.arange(len(cells))
     moved = np.zeros(len(cells), bool)

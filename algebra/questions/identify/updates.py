@@ -30,6 +30,7 @@ from algebra.linalg.modular import Residues, modular_echelon, modular_kernel
 from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Cell
 from algebra.problems.learning import Learning
+from algebra.questions.identify.effects import have_effect
 from algebra.questions.identify.fibre import Fibre, fibre_of_moves
 from algebra.ranks.derivatives import dual_point
 from algebra.ranks.few_samples import span_of_labels
@@ -61,10 +62,11 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
     (5, 0, 9)
     """
     cells = learning.moving.cells
-    own = learning_rank(learning, seed=seed)
-    bound = max(own.rank, 1)
     network, every = learning_weights(learning, gauge=True)
     movers = parameters_of_cells(learning, every)
+    effective = have_effect(network, every, learning.support)
+    own = learning_rank(learning, None if movers is None else int(effective.sum()), seed)
+    bound = max(own.rank, 1)
     count = len(cells if movers is None else every)
     bits = prime_bits(network, bound, below=RARE / max(1, count))
     missed = deficit_error(network, bound, bits=bits)
@@ -90,7 +92,7 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
         return learning.size - len(still), still
 
     found = fibre_of_moves(
-        tuple(every), own, learning.dimension, parameters_at, missed, stream, bits
+        tuple(every), own, learning.dimension, parameters_at, missed, stream, bits, effective
     )
     return _of_cells(found, cells, every, movers)
 

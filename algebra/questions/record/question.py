@@ -55,12 +55,13 @@ from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.containing import ContainingProblem
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.spanning import SpanningProblem
-from algebra.networks.base import Point
+from algebra.networks.base import STATES, Point
 from algebra.networks.limits import plural
 from algebra.networks.own_point import about_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
+from algebra.questions.identify.effects import have_effect
 from algebra.questions.record.blocks import SEEN, Check, groups_at, span_at
 from algebra.questions.record.elements import (
     Recordable,
@@ -281,6 +282,8 @@ class RecordingQuestion:
         size = self.allocation.size
         chosen = self.allowed if elements is None else sorted(elements)
         bound = min(size, sum(self.sizes[k] for k in chosen))
+        if self.effective is not None:
+            bound = min(bound, int(self.effective.sum()))
 
         largest = -1
 
@@ -298,6 +301,14 @@ class RecordingQuestion:
         return rank_at_points(
             network, bound, rank_of, support=self.parametrized.support, seed=self.stream
         )  # fmt: skip
+
+    @cached_property
+    def effective(self) -> np.ndarray | None:
+        """Which weights may have an effect on outputs, if these alone are recorded."""
+        if STATES in dict(self.owners):
+            return None
+        allocation, support = self.allocation, self.parametrized.support
+        return have_effect(allocation.network, allocation.cells, support)
 
     @cached_property
     def _ranked(self) -> tuple[GenericRank, frozenset[int]]:

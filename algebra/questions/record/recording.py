@@ -154,7 +154,8 @@ def fibre_of(question: RecordingQuestion, rank: GenericRank) -> Fibre:
         return span_at(question, question.point(p, number), rank.rank).rows
 
     network, cells = question.parametrized.network, question.allocation.cells
-    return fibre_of_rows(network, cells, rank, rows_at, f"fibre/{question.stream}")
+    stream = f"fibre/{question.stream}"
+    return fibre_of_rows(network, cells, rank, rows_at, stream, question.effective)
 
 
 def _entries(

@@ -42,6 +42,7 @@ from algebra.linalg.modular import (
     random_residues,
 )
 from algebra.matroids.groups import Span
+from algebra.memory_limits import check_memory
 from algebra.networks.base import STATES, TRACES, Network, Point
 from algebra.problems.names import Names
 from algebra.questions.identify.freedom import TargetState, TargetStates
@@ -66,8 +67,10 @@ Owners = list[tuple[str, list[np.ndarray]]]
 _TIMES = re.compile(r"times=(\d+)(?::(\d+))?$")
 # Entries of rows of the target that are computed at once.
 _AT_ONCE = 1 << 23
-# So many directions are passed through dual numbers, if the rows of the target are more.
+# At most so many directions are passed through dual numbers, if the rows of the target are more.
 _FEW_MOVES = 512
+# So many at first.
+_FIRST_MOVES = 4
 
 
 @dataclass(frozen=True)
@@ -344,19 +347,29 @@ def target_states(
     about, size = question.about_target, question.allocation.size
     part = question.restricted(chosen)
     bound = min(size, part.count)
+    if part.effective is not None:
+        bound = min(bound, int(part.effective.sum()))
     once = deficit_error(question.parametrized.network, max(1, size), bits=question.bits)
-    # Random directions miss a rank with a probability of at most their number by the prime.
-    once += Fraction(_FEW_MOVES, 1 << (question.bits - 1))
+    # Random directions miss a rank with a probability of at most their number by the prime; they
+    # are doubled until they are enough.
+    once += Fraction(2 * _FEW_MOVES, 1 << (question.bits - 1))
     once *= len(about.elements) + 2
     best, free, error = -1, np.zeros(len(about.elements) + 1, np.int64), Fraction(1)
-    if question.rank.rank == size and question.spanning <= chosen:
-        # No direction is left: proved.
-        error = Fraction(0)
+    known: Span | None = None
+    if question.spanning <= chosen:
+        if question.rank.rank == size:
+            # No direction is left: proved.
+            error = Fraction(0)
+        elif part.effective is not None and question.rank.rank == part.effective.sum():
+            # The rows span the unit vectors of the weights with an effect: proved.
+            idle = np.flatnonzero(~part.effective)
+            table = np.zeros((question.rank.rank, len(idle)), np.int64)
+            known = Span(table, np.flatnonzero(part.effective), idle)
     for p, number in part.points() if error >= stop_below else ():
         if error < stop_below:
             break
         point = part.point(p, number)
-        span = span_at(part, point, bound)
+        span = known or span_at(part, point, bound)
         if span.rank == size:
             # No direction is left: proved.
             free[:], error = 0, Fraction(0)
@@ -400,21 +413,7 @@ def _free_at(question: RecordingQuestion, point: Point, span: Span) -> np.ndarra
         return free
     count = min(moves, max(about.sizes))
     if count <= _FEW_MOVES and about.count * size > _AT_ONCE:
-        steps = span.kernel(p)
-        if count < moves:
-            rng = random.Random(f"free/{p}/{point.seed}")
-            steps = matmul(random_residues((count, moves), p, rng), steps, p)
-        owner = direction_of(about, point, steps[0])[1]
-        along = np.empty((len(owner), count), np.int64)
-        for k, step in enumerate(steps):
-            check_time()
-            along[:, k] = direction_of(about, point, step)[0]
-        order = np.argsort(owner, kind="stable")
-        ends = np.searchsorted(owner[order], np.arange(len(free) + 1))
-        for k in range(len(free)):
-            part = along[order[ends[k] : ends[k + 1]]]
-            free[k] = modular_rank(part, p) if part.any() else 0
-        return free
+        return _free_along(about, point, span, count)
     step = max(1, _AT_ONCE * len(free) // max(1, about.count * size))
     for start in range(0, len(free), step):
         check_time()
@@ -424,4 +423,38 @@ def _free_at(question: RecordingQuestion, point: Point, span: Span) -> np.ndarra
         for k in some:
             part = left[owner == k]
             free[k] = modular_rank(part, p) if part.any() else 0
+    return free
+
+
+def _free_along(about: RecordingQuestion, point: Point, span: Span, count: int) -> np.ndarray:
+    """Free directions of each element, from the derivatives along random vectors of the kernel.
+
+    An element with fewer free directions than there are vectors has as many as the rank of its
+    derivatives along these: the vectors are doubled for all others, up to `count`.
+    """
+    p, free = point.p, np.zeros(len(about.elements), np.int64)
+    rng = random.Random(f"free/{p}/{point.seed}")
+    kernel, moves = span.kernel(p), about.allocation.size - span.rank
+    owner = direction_of(about, point, kernel[0])[1]
+    # The numbers of elements that are still open, those of one element side by side.
+    kept = np.argsort(owner, kind="stable")
+    kept = kept[owner[kept] < len(free)]
+    along = np.zeros((0, len(kept)), np.int64)
+    while len(kept):
+        more = min(max(_FIRST_MOVES, len(along)), count - len(along))
+        check_memory(2 * (len(along) + more) * along.shape[1] * 8, "what is free in the target")
+        steps = matmul(random_residues((more, moves), p, rng), kernel, p)
+        new = []
+        for step in steps:
+            check_time()
+            new.append(direction_of(about, point, step)[0][kept])
+        along = np.concatenate([along, new])
+        elements, starts = np.unique(owner[kept], return_index=True)
+        is_open = np.zeros(len(free), bool)
+        for k, start, end in zip(elements, starts, [*starts[1:], len(kept)], strict=True):
+            part = along[:, start:end]
+            free[k] = modular_rank(part, p) if part.any() else 0
+            is_open[k] = free[k] == len(along) < min(count, end - start)
+        some = is_open[owner[kept]]
+        kept, along = kept[some], along[:, some]
     return free
