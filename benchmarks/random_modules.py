@@ -5,7 +5,7 @@ and tied weights; some have zero, equal or whole weights, or units that are off,
 are equal or constant.  For a random subset of parameters of each:
 
 * no rank that is called exact is below the Jacobian's at the module's weights or at random ones;
-* at given samples the rank of a piecewise rational module is that of its Jacobian there;
+* at given samples the rank is that of the module's Jacobian there, or said to be an upper bound;
 * no rank is above all those at random weights and at the weights of the patterns that were drawn.
 
 Run it where torch is installed::
@@ -28,7 +28,6 @@ KINDS = (
     "relu", "leaky", "mixed", "smooth", "residual", "shared", "norm", "attention", "convolution",
     "maximum", "absolute", "deep", "tied", "gate", "linear",
 )  # fmt: skip
-SMOOTH = ("mixed", "smooth", "norm", "attention", "gate")
 DRAWS = 80
 
 
@@ -99,7 +98,7 @@ def drawn(read, seed, samples, q, weights):
         patterns = piece.model.patterns
         if piece.at == "generic" and hasattr(patterns, "_weights"):
             own = patterns._weights(False)
-            [given] = patterns._samples(samples).values()
+            [given] = patterns.samples(samples).values()
             given = torch.as_tensor(np.moveaxis(given, -1, 0).reshape(samples, q).copy())
             yield given, {n: torch.as_tensor(own[n].reshape(w.shape)) for n, w in weights.items()
                           if n in own}  # fmt: skip
@@ -137,9 +136,9 @@ def faults(number):
     [given] = mp.capacity(read, {"own": names}, data=X.numpy(), m=m).subsets
     [found] = mp.capacity(read, {"own": names}, seed=number).subsets
     here = rank(net, names, X, weights)
-    at = {point.at: point.rank for point in given.points}.get("data", here)
+    at, exact = {p.at: (p.rank, p.exact) for p in given.points}.get("data", (here, False))
     what = f"{number}: {kind} {degenerate} {names}"
-    if (at != here and kind not in SMOOTH and degenerate in ("", "off")) or given.rank < here:
+    if (at > here and exact and degenerate in ("", "off")) or at < here or given.rank < here:
         yield f"{what}: {at} at the samples, {given.rank} in all; {here} by singular values"
     size = sum(own.numel() for name, own in weights.items() if name in names)
     wide = torch.as_tensor(2 * rng.standard_normal((max(60, 4 * size), q)))

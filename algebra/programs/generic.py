@@ -122,6 +122,11 @@ class Model:
     order: int = 0
 
     @property
+    def is_given(self) -> bool:
+        """Whether all weights are given."""
+        return self.program.weights.keys() <= self.values.keys()
+
+    @property
     def draws_tokens(self) -> bool:
         """Whether samples are drawn of which there are finitely many in some inputs."""
         return not self.inputs and bool(choosing_inputs(self.program, self.tokens))
@@ -470,12 +475,20 @@ class Exactness:
 
 
 def argued(model: Model, seed: str) -> Exactness:
-    """Whether ranks at points of a model are exact, with the reason."""
+    """Whether ranks at points of a model are exact, with the reason.
+
+    If all weights are given this is said of other weights and samples on the same pattern: formal
+    values at given ones are special cases of those at others, so ranks are no larger there.
+    """
     functions = model.functions
     piece = "on an activation pattern, " if "choose" in functions else ""
-    if model.inputs and functions - {"choose"}:
-        text = "upper bounds: functions have formal values, and the samples are given numbers"
-        return Exactness(False, f"{piece}{text}")
+    if model.is_given:
+        if "root" in functions and (
+            model.inputs or not random_program_point(model, 2, seed).has_roots
+        ):
+            text = "upper bounds: square roots are formal values at the given numbers"
+            return Exactness(False, f"{piece}{text}")
+        model = replace(model, values={}, inputs={})
     bounds = f"{piece}upper bounds{' for the samples drawn' if model.draws_tokens else ''}"
     if "erf" in functions:
         return Exactness(False, f"{bounds}: erf has formal slopes")

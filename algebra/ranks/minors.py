@@ -10,7 +10,7 @@ in the balls is singular.
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -126,19 +126,30 @@ def is_regular(
 ) -> bool:
     """Whether balls of one of these precisions (in bits) prove that the minor is not 0."""
     weights, X = rational_point(network, minor.number, support)
+    return any(
+        is_invertible(_entries(network, minor, weights, X)) for _ in in_precisions(precisions)
+    )
+
+
+def in_precisions(precisions: Iterable[int]) -> Iterator[int]:
+    """Numbers of bits, each the precision of balls until the next one."""
     before = ctx.prec
     try:
         for bits in precisions:
             check_time()
             ctx.prec = bits
-            try:
-                _entries(network, minor, weights, X).inv()
-            except ZeroDivisionError:
-                continue
-            return True
+            yield bits
     finally:
         ctx.prec = before
-    return False
+
+
+def is_invertible(matrix: arb_mat) -> bool:
+    """Whether no matrix in the balls is singular, as far as is shown."""
+    try:
+        matrix.inv()
+    except ZeroDivisionError:
+        return False
+    return True
 
 
 def exchanges(
@@ -159,20 +170,14 @@ def exchanges(
     """
     weights, X = rational_point(network, minor.number, support)
     whole = Minor(minor.number, minor.rows, (*minor.columns, *others))
-    before = ctx.prec
-    try:
-        for bits in precisions:
-            check_time()
-            ctx.prec = bits
-            table = _entries(network, whole, weights, X).table()
-            own = arb_mat([row[: len(minor.rows)] for row in table])
-            try:
-                found = own.solve(arb_mat([row[len(minor.rows) :] for row in table]))
-            except ZeroDivisionError:
-                continue
-            return np.array([[not v.contains(0) for v in row] for row in found.table()])
-    finally:
-        ctx.prec = before
+    for _ in in_precisions(precisions):
+        table = _entries(network, whole, weights, X).table()
+        own = arb_mat([row[: len(minor.rows)] for row in table])
+        try:
+            found = own.solve(arb_mat([row[len(minor.rows) :] for row in table]))
+        except ZeroDivisionError:
+            continue
+        return np.array([[not v.contains(0) for v in row] for row in found.table()])
     return None
 
 

@@ -125,15 +125,17 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
     source = "`example_inputs`" if data is None else "`data`"
     for samples in given if known else []:
         inputs = None if samples is None else given_samples(read, samples, source)
-        # The model's own weights where labels are rational functions on the pattern; where they
-        # contain other functions, generic weights, at which formal values are exact.
-        values = read.values if not plain.functions - {"choose"} else {}
-        fixed = inputs if inputs is not None and (data is not None or values) else {}
+        # Square roots are searched for among samples (`algebra.programs.roots`): those of an
+        # example give a pattern only, where functions have formal values.
+        is_rational = not plain.functions - {"choose"}
+        fixed = inputs if inputs is not None and (data is not None or is_rational) else {}
         exact = {
             name: over_denominator(value, f"`data` for {name}") for name, value in fixed.items()
         }
         patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
-        model = Model(program, tokens, values=values, patterns=patterns, inputs=exact, order=seed)
+        model = Model(
+            program, tokens, values=read.values, patterns=patterns, inputs=exact, order=seed
+        )
         count = None if inputs is None else next(iter(inputs.values())).shape[-1]
         yield Piece(FILE if inputs is None else DATA, model, count)
     for k in range(PATTERNS if chooses else 1):

@@ -12,6 +12,10 @@ if it meets a bound for all patterns:
 A capacity is exact if it is the largest for which the labels are not more than that bound.  If the
 number of samples is given, ranks may be limited by it: then they are lower bounds.
 Probabilities of unlucky points are about one pattern.
+
+Ranks at the model's own weights, or at given samples, are those of the Jacobian there if labels are
+rational functions, and otherwise upper bounds of these that may be shown to be attained
+(`algebra.questions.capacity.own_weights`).
 """
 
 from __future__ import annotations
@@ -24,6 +28,7 @@ from fractions import Fraction
 
 from algebra.errors import Unfinished
 from algebra.programs.generic import Model, NoPattern
+from algebra.questions.capacity.own_weights import is_attained
 from algebra.questions.capacity.ranks import capacities, is_costly, largest_rank
 from algebra.questions.capacity.result import Capacity, PointRank, Subset, SubsetCapacity
 from algebra.time_limits import OutOfTime
@@ -108,7 +113,9 @@ def capacities_on(
             own = rows.pop(0)
             if own.name in part.unfinished:
                 cut.append(k)
-            found[k].append((piece, own))
+            found[k].append((piece, replace(own, exact=_is_attained(
+                piece, subsets[k], own, part.exactness.is_exact, seed + number
+            ))))  # fmt: skip
             if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
                 # All parameters count: then no scale leaves the labels as they are.
                 bounds[k] = own.learnable
@@ -139,6 +146,19 @@ def capacities_on(
         joined = _by_inclusion([subsets[k] for k in kept], joined)
     left = tuple(subsets[k].name for k in cut)
     return replace(whole, subsets=tuple(joined), unfinished=left)
+
+
+def _is_attained(
+    piece: Piece, subset: Subset, own: SubsetCapacity, is_exact: bool, seed: int
+) -> bool:
+    """Whether a rank is that of its piece, at the given weights and samples if it has some."""
+    if piece.at == GENERIC:
+        return is_exact
+    if not piece.model.functions - {"choose"}:
+        return True
+    with suppress(OutOfTime):
+        return is_attained(piece.model, subset, own.samples, own.rank, seed)
+    return False
 
 
 def _in_order(first: Piece, others: Iterator[Piece], subsets: Sequence[Subset]) -> Iterator[Piece]:
@@ -213,18 +233,20 @@ def _joined(
 ) -> SubsetCapacity:
     """The largest rank and capacity of a subset; `valid` if ranks are no upper bounds."""
     found = _not_above_generic(found)
-    piece, best = max(found, key=lambda one: one[1].rank)
+    # Of equal ranks one with a bound on the probability of an unlucky point.
+    piece, best = max(found, key=lambda one: (one[1].rank, one[1].error_bound is not None))
     fits = max(one.capacity for _, one in found)
     teachers = [one.teacher_capacity for _, one in found]
     known = [value for value in teachers if value is not None]
     best = replace(
         best, capacity=fits, at=piece.at, on_patterns="choose" in piece.model.functions,
-        points=tuple(PointRank(own.at, one.rank, one.capacity) for own, one in found),
+        points=tuple(PointRank(own.at, one.rank, one.capacity, one.exact) for own, one in found),
         # Where arbitrary labels can be fitted a teacher's can.
         teacher_capacity=max(*known, fits) if len(known) == len(teachers) else None,
     )  # fmt: skip
     if bound is None:
-        return replace(best, exact=valid and best.is_whole and piece.at == GENERIC)
+        drawn = [one for own, one in found if own.at == GENERIC and one.rank == best.rank]
+        return replace(best, exact=valid and any(one.is_whole for one in drawn))
     if not valid or best.rank < bound or fits < bound // piece.model.outputs:
         least = bound if m is None else min(bound, m * piece.model.outputs)
         sure = valid and best.rank == least

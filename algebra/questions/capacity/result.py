@@ -76,11 +76,12 @@ class Redundancy:
         what = f"{names}: rank {self.rank} of {self.learnable}"
         return f"{what} ({self.reason})" if self.reason else what
 
-    def on_pattern(self, at: str) -> str:
-        """What is said of one activation pattern only."""
+    def on_pattern(self, at: str, exact: bool = True) -> str:
+        """What is said of one activation pattern only; perhaps of an upper bound."""
         where = {"generic": "on a drawn pattern", "file": "at the model's own weights"}
         place = where.get(at, "at the given samples")
-        what = f"{', '.join(self.names)}: rank {self.rank} of {self.learnable} {place}"
+        rank = f"rank {'' if exact or at == 'generic' else 'at most '}{self.rank}"
+        what = f"{', '.join(self.names)}: {rank} of {self.learnable} {place}"
         return f"{what} ({self.reason})" if self.reason else what
 
     def to_dict(self) -> dict[str, Any]:
@@ -97,15 +98,24 @@ class PointRank:
     at : str
         "generic" weights, those of the "file", or given samples, the "data".
     rank, capacity : int
+    exact : bool
+        Whether they are those on this pattern, at the model's own weights for "file" and "data";
+        otherwise upper bounds of these.
     """
 
     at: str
     rank: int
     capacity: int
+    exact: bool = True
+
+    @property
+    def is_bound(self) -> bool:
+        """Whether the rank is an upper bound of that at the model's own weights."""
+        return not self.exact and self.at != "generic"
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return named(self, "at", "rank", "capacity")
+        return named(self, "at", "rank", "capacity", "exact")
 
 
 @dataclass(frozen=True)
@@ -172,12 +182,12 @@ class SubsetCapacity:
     @property
     def range(self) -> str:
         """The ranks on activation patterns, from the least to the largest."""
-        ranks = [point.rank for point in self.points]
-        if not self.on_patterns or not ranks:
+        points = sorted(self.points, key=lambda point: (point.rank, not point.is_bound))
+        if not self.on_patterns or not points:
             return ""
-        least, most = min(ranks), max(ranks)
+        least, most = points[0].rank, points[-1].rank
         between = f"{least}" if least == most else f"{least} – {most}"
-        return f"{between} ({len(ranks)})"
+        return f"{'≤ ' if points[0].is_bound else ''}{between} ({len(points)})"
 
     @property
     def redundant(self) -> int:
@@ -303,7 +313,7 @@ def _document(found: Capacity) -> Document:
     if any(s.on_patterns for s in found.subsets):
         columns["ranks on patterns"] = [s.range for s in found.subsets]
     reasons = [
-        f"{s.name}: {reason if s.exact or not s.on_patterns else reason.on_pattern(s.at)}"
+        f"{s.name}: {reason.on_pattern(s.at, _is_exact_there(s)) if _of_pattern(s) else reason}"
         for s in found.subsets
         for reason in s.reasons
     ]
@@ -323,6 +333,17 @@ def _document(found: Capacity) -> Document:
     return Document(
         title, facts, (Table(columns), *map(Paragraph, reasons)), _why(found), tone="strong"
     )
+
+
+def _of_pattern(subset: SubsetCapacity) -> bool:
+    """Whether reasons are those of one activation pattern."""
+    return subset.on_patterns and not subset.exact
+
+
+def _is_exact_there(subset: SubsetCapacity) -> bool:
+    """Whether the rank is that on its pattern, and no upper bound."""
+    own = [point for point in subset.points if (point.at, point.rank) == (subset.at, subset.rank)]
+    return not own or any(point.exact for point in own)
 
 
 # What is said of a number of redundant parameters, by the mark of the rank.
@@ -369,6 +390,14 @@ def _why(found: Capacity) -> Explanation:
             "patterns. The largest is shown, and how they range over how many patterns: that at "
             f"{_places(found)}. Where no bound for all patterns is met it is "
             "a lower bound: other patterns may have larger ranks, and some have smaller ones."
+        )
+    bounds = [s.name for s in found.subsets if any(point.is_bound for point in s.points)]
+    if bounds:
+        known.append(
+            "At the model's own weights exponentials, roots and other functions count as numbers "
+            "that are equal, opposite or 0 where their arguments are, and otherwise arbitrary. "
+            "That the functions' own values have the same rank was not shown of "
+            f"{', '.join(bounds)}: the rank at these weights is at most the one that was found."
         )
     wasted = [s for s in found.subsets if s.exact and s.redundant and s.capacity < s.counting]
     if wasted:

@@ -372,7 +372,7 @@ class _PatternsAt:
     ----------
     program : Program
     samples : callable
-        From their number to the samples.
+        From their number to the samples; also an attribute.
     weights : callable
         The weights; others if those of the last call had no pattern.
     redraws : bool, optional
@@ -393,7 +393,7 @@ class _PatternsAt:
         beside: Callable[[], Mapping[str, np.ndarray]] | None = None,
     ) -> None:
         self._beside = beside
-        self._program, self._samples, self._weights = program, samples, weights
+        self._program, self.samples, self._weights = program, samples, weights
         self._few = few or (lambda: weights(False))
         self._redraws, self._last = redraws, (0, dict[str, np.ndarray]())
 
@@ -407,7 +407,7 @@ class _PatternsAt:
         Other weights are drawn only before the first of them.
         """
         if self._last[0] != m:
-            self._last = m, dict(self._samples(m))
+            self._last = m, dict(self.samples(m))
         few = {name: value[..., part] for name, value in self._last[1].items()}
         if part.stop >= m:
             self._last = 0, {}
@@ -430,7 +430,7 @@ class _PatternsAt:
         count = self._program.nodes[number].size + with_one
         if count > m:
             return False
-        samples, weights = self._samples(m), self._few()
+        samples, weights = self.samples(m), self._few()
         rows, error, step = [], 0.0, samples_at_once(self._program)
         short, maxima = _with_maxima(self._program)
         base = _Recorder(short, maxima)
