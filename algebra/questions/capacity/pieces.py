@@ -152,7 +152,7 @@ def _is_attained(
     piece: Piece, subset: Subset, own: SubsetCapacity, is_exact: bool, seed: int
 ) -> bool:
     """Whether a rank is that of its piece, at the given weights and samples if it has some."""
-    if piece.at == GENERIC:
+    if not piece.model.is_given:
         return is_exact
     if not piece.model.functions - {"choose"}:
         return True

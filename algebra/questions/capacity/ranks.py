@@ -95,7 +95,8 @@ _PYTHON = 48
 _MORE_SAMPLES = 4
 _MOST_MORE = 16
 # Multiplications above which a rank that is a lower bound in any case, on an activation pattern, is
-# not computed modulo a long prime as well.
+# not computed modulo a long prime as well, and one at the model's own weights, where some units may
+# never switch, not with more samples.
 _MOST_LONG = 5_000_000_000
 # Entries of all values of all samples above which ranks on an activation pattern, which are lower
 # bounds in any case, are those of one round of samples modulo a short prime.
@@ -408,10 +409,13 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         # On activation patterns, and of tokens, half of them must add nothing.
         last = 1 + (samples // 2 if chooses else 0)
         costly = is_costly(model, samples)
-        ends = m is not None or samples >= most or costly
         rows = d * samples
+        following = d * min(more * samples, most)
+        stops = "choose" in model.functions and model.is_given
+        stops = stops and following * size * min(following, size) > _MOST_LONG
+        ends = m is not None or samples >= most or costly or stops
         bounds = "choose" in model.functions and (
-            costly or rows * size * min(rows, size) > _MOST_LONG
+            costly or (stops and m is None) or rows * size * min(rows, size) > _MOST_LONG
         )
         error: Fraction | None = None if bounds and not proved else Fraction(0)
         if not proved and not bounds and (ends or samples == every or _stands(ranks, size, last)):
