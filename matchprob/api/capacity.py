@@ -8,10 +8,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import InputError, whole_number
+from algebra.errors import InputError, Unfinished, whole_number
 from algebra.memory_limits import beside_held
 from algebra.programs.roles import LEARNING, of_role
-from algebra.time_limits import limited, positive_seconds
+from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.models import as_read
 from matchprob.api.subsets import (
     Patterns,
@@ -51,7 +51,8 @@ def _stopped(found: Capacity, arguments: Arguments) -> str:
     """
     if found.unfinished:
         left = ", ".join(found.unfinished)
-        return f"not finished within the limits of time and memory: {left}; the others are kept"
+        why = "a limit of time or memory, or an interrupt"
+        return f"not finished ({why}): {left}; the others are kept"
     names = [s.name for s in found.subsets if not s.is_whole and not s.on_patterns]
     if not names or arguments.get("m") is not None:
         return ""
@@ -193,7 +194,12 @@ def _with_start(
     if piece is None:
         return whole
     name = f"{subsets[places[0]].name}, at its start"
-    part = capacities_on([piece], [Subset(name, own)], **settings)
+    try:
+        if whole.unfinished:
+            return replace(whole, unfinished=(*whole.unfinished, name))
+        part = capacities_on([piece], [Subset(name, own)], **settings)
+    except (OutOfTime, Unfinished, KeyboardInterrupt):
+        return replace(whole, unfinished=(*whole.unfinished, name))
     [row] = part.subsets
     some = row.on_patterns or row.of_samples or not row.is_whole
     exact = not some and part.exactness.is_exact

@@ -239,7 +239,7 @@ def _by_program(
         except NoPattern as error:
             failure = error
             continue
-        except (OutOfTime, Unfinished):
+        except (OutOfTime, Unfinished, KeyboardInterrupt):
             if not tries:
                 raise
             is_cut = True

@@ -1,11 +1,12 @@
 """The number of samples that a set of parameters can fit.
 
-pieces   The largest ranks and capacities over several activation patterns
-ranks    Ranks of 1, 2, … samples, capacities
-bounds   Upper bounds for each number of samples; affine last layers
-reasons  Groups of redundant parameters, with reasons that are checked
-effects  Parameters that change no label, and the result of a check
-result   `Subset`, of which parameters learn, and the result with its document
+pieces       The largest ranks and capacities over several activation patterns
+own_weights  Whether ranks at a model's own weights are more than upper bounds
+ranks        Ranks of 1, 2, … samples, capacities
+bounds       Upper bounds for each number of samples; affine last layers
+reasons      Groups of redundant parameters, with reasons that are checked
+effects      Parameters that change no label, and the result of a check
+result       `Subset`, of which parameters learn, and the result with its document
 """
 
 from algebra.questions.capacity.pieces import Piece, capacities_on

@@ -69,7 +69,8 @@ def capacities_on(
 ) -> Capacity:
     """Capacities of subsets, the largest on several pieces; parameters as for `capacities`.
 
-    When the time or the memory limit is reached, what is known by then is returned.
+    When the time or the memory limit is reached, or after an interrupt, what is known by then is
+    returned.
 
     Later pieces are left out for subsets whose rank and capacity cannot be larger.
 
@@ -100,11 +101,14 @@ def capacities_on(
         except NoPattern as error:
             failure = error
             continue
-        except (OutOfTime, Unfinished):
+        except (OutOfTime, Unfinished, KeyboardInterrupt):
             if whole is None:
                 raise
             cut = open_ones
             break
+        whole = whole or replace(part, seed=seed)
+        if not part.exactness.is_exact:
+            whole = replace(whole, exactness=part.exactness)
         rows = list(part.subsets)
         for k in open_ones:
             if not rows or rows[0].name != subsets[k].name:
@@ -113,22 +117,22 @@ def capacities_on(
             own = rows.pop(0)
             if own.name in part.unfinished:
                 cut.append(k)
-            found[k].append((piece, replace(own, exact=_is_attained(
-                piece, subsets[k], own, part.exactness.is_exact, seed + number
-            ))))  # fmt: skip
+            found[k].append((piece, own))
             if ("choose" in piece.model.functions or own.of_samples) and k not in bounds:
                 # All parameters count: then no scale leaves the labels as they are.
                 bounds[k] = own.learnable
-                asked = m is not None or is_costly(piece.model, own.samples)
-                all_labels = own.rank == piece.model.outputs * own.samples
-                # Where the labels are all independent, and no more are asked, no scale lowers it.
-                if own.rank < own.learnable and not (asked and all_labels):
-                    # If the time is over the number of parameters is the bound.
-                    with suppress(OutOfTime):
-                        bounds[k] = largest_rank(piece.model, subsets[k])
-        whole = whole or replace(part, seed=seed)
-        if not part.exactness.is_exact:
-            whole = replace(whole, exactness=part.exactness)
+        try:
+            for k in open_ones:
+                if found[k] and found[k][-1][0] is piece:
+                    own = found[k][-1][1]
+                    exact = part.exactness.is_exact
+                    if piece.model.is_given:
+                        exact = _is_attained(piece, subsets[k], own, seed + number)
+                    found[k][-1] = piece, replace(own, exact=exact)
+                    if len(found[k]) == 1 and k in bounds:
+                        bounds[k] = _bound(piece.model, subsets[k], own, m)
+        except KeyboardInterrupt:
+            cut = open_ones
         costly = any(is_costly(piece.model, own.samples) for own in part.subsets)
         tried.add(piece.at)
         # As many samples as the work permits, of which all labels are independent: no other piece
@@ -148,12 +152,19 @@ def capacities_on(
     return replace(whole, subsets=tuple(joined), unfinished=left)
 
 
-def _is_attained(
-    piece: Piece, subset: Subset, own: SubsetCapacity, is_exact: bool, seed: int
-) -> bool:
-    """Whether a rank is that of its piece, at the given weights and samples if it has some."""
-    if not piece.model.is_given:
-        return is_exact
+def _bound(model: Model, subset: Subset, own: SubsetCapacity, m: int | None) -> int:
+    """A bound of the rank of a subset on all patterns; its parameters if the time is over."""
+    asked = m is not None or is_costly(model, own.samples)
+    all_labels = own.rank == model.outputs * own.samples
+    # Where the labels are all independent, and no more are asked, no scale lowers it.
+    if own.rank < own.learnable and not (asked and all_labels):
+        with suppress(OutOfTime):
+            return largest_rank(model, subset)
+    return own.learnable
+
+
+def _is_attained(piece: Piece, subset: Subset, own: SubsetCapacity, seed: int) -> bool:
+    """Whether a rank at given weights, and perhaps samples, is shown to be no upper bound."""
     if not piece.model.functions - {"choose"}:
         return True
     with suppress(OutOfTime):

@@ -123,7 +123,7 @@ def capacities(
 ) -> Capacity:
     """Capacities of subsets of a program's parameters, the smallest first.
 
-    When the time limit is over the finished ones are returned.
+    When the time limit is over, or after an interrupt, the finished ones are returned.
 
     Parameters
     ----------
@@ -158,7 +158,7 @@ def capacities(
             if is_cut:
                 cut.add(k)
                 break
-    except (OutOfTime, Unfinished) as error:
+    except (OutOfTime, Unfinished, KeyboardInterrupt) as error:
         if not rows or isinstance(error, NoPattern):
             raise
     left = tuple(subsets[k].name for k in sorted(set(order) - set(rows) | cut))
@@ -399,7 +399,7 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
             for part in parts:
                 done, _ = _short_ranks(model, subset, part, seed)
             ranks, proved = _short_ranks(model, subset, samples, seed)
-        except OutOfTime:
+        except (OutOfTime, KeyboardInterrupt):
             if not done:
                 raise
             return _Growth(done, len(done), _full(done, d), False, None, is_cut=True)

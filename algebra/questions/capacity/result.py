@@ -221,7 +221,7 @@ class Capacity(Result):
     needed : int or None
         Number of samples that are to be fitted.
     unfinished : tuple of str
-        Subsets whose ranks were not finished within the limits of time and memory.
+        Subsets whose ranks were not finished, because of a limit of time or memory or an interrupt.
     assumed : tuple of str
         Assumptions about samples with which the model was read, each a sentence.
     """
@@ -327,7 +327,8 @@ def _document(found: Capacity) -> Document:
         reasons[_MOST_REASONS:] = [f"… and {len(reasons) - _MOST_REASONS} more such reasons"]
     if found.unfinished:
         reasons.append(
-            "Not finished within the limits of time and memory: " + ", ".join(found.unfinished)
+            "Not finished, because of a limit of time or memory or an interrupt: "
+            + ", ".join(found.unfinished)
         )
     title = f"{found.parameters} parameters, {found.outputs} labels a sample"
     return Document(

@@ -161,3 +161,29 @@ def test_rows_are_kept_if_the_time_is_over_at_their_bounds(monkeypatch):
     monkeypatch.setattr(pieces_module, "largest_rank", late)
     [found] = capacities_on([Piece("file", relu(4))], [ALL]).subsets
     assert (found.rank, found.exact) == (16, False)
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, OutOfTime])
+def test_an_interrupt_keeps_finished_rows(end):
+    """What is finished by then is returned, the smallest subset first; before that, nothing."""
+    parts = [ALL, Subset("read-out", ("V",))]
+    calls = []
+
+    def ends(after):
+        def progress(done, whole):
+            calls.append(done)
+            if len(calls) > after:
+                raise end
+
+        return progress
+
+    for after, finished, left in ((1, ["read-out"], ("all",)), (2, ["all", "read-out"], None)):
+        calls.clear()
+        pieces = [Piece("file", relu(1)), Piece("generic", relu(2))]
+        found = capacities_on(pieces, parts, progress=ends(after))
+        assert [row.name for row in found.subsets] == finished
+        assert found.unfinished == (left or ("all", "read-out"))
+        assert all(len(row.points) == 1 for row in found.subsets)
+    calls.clear()
+    with pytest.raises(end):
+        capacities_on([Piece("file", relu(1))], parts, progress=ends(0))
