@@ -141,7 +141,7 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
     -------
     low, high : float, or None
         Infinite if F w = y has no solution; None if the labels are not affine in the sample.  If
-        they are not affine in w, the error of a match is the upper bound
+        they are not affine in w, the bounds are a relaxation's and the error of a match
         (`numeric.experiments.profiles.families`).
     """
     network, allocation = instance.problem.network, instance.allocation
@@ -150,7 +150,7 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
     if _spans(instance):
         return 0.0, 0.0
     if not network.affine_in(allocation.matrices):
-        return (0.0, _bounded(instance)) if network.chain() is not None else None
+        return _bounded(instance) if network.chain() is not None else None
     weights, X, Y = instance.exact
     rows = network.input_shape[0]
     units = to_rational(np.hstack([np.zeros((rows, 1)), np.eye(rows)]))
@@ -194,12 +194,15 @@ def least_error(instance: Instance) -> tuple[float, float] | None:
     return max(math.nextafter(error, -math.inf), 0.0), error and math.nextafter(error, math.inf)
 
 
-def _bounded(instance: Instance) -> float:
+def _bounded(instance: Instance) -> tuple[float, float]:
     # Loaded here: an optimizer, which other errors do not need.
-    from numeric.experiments.profiles.families import matches_of_family
+    from numeric.experiments.profiles.families import least_of_relaxation, matches_of_family
 
+    low = least_of_relaxation(instance)
+    if math.isinf(low):
+        return low, low
     found = matches_of_family(instance)
-    return float(new_errors(instance, *found)[1].min()) if len(found[0]) else math.inf
+    return low, float(new_errors(instance, *found)[1].min()) if len(found[0]) else math.inf
 
 
 def _ends(value: arb) -> tuple[float, float]:

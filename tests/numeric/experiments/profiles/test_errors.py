@@ -4,6 +4,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -15,9 +16,10 @@ from algebra.programs.balls import as_balls
 from numeric.experiments.profiles.errors import (
     NEW,
     how_computed,
+    least_error,
     new_errors,
 )
-from numeric.experiments.profiles.families import matches_of_family
+from numeric.experiments.profiles.families import least_of_relaxation, matches_of_family
 from numeric.families.relu.integral import relu_size
 from numeric.instances import draw_entries, draw_instance, stream, teacher_of
 from tests.refusals import refuses
@@ -276,3 +278,64 @@ def test_a_family_on_a_basis_has_no_error():
     net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
     found = mp.profile(mp.Problem(net, {"W": [[1, 1], [1, 0]]}), by="error", bounds=[0], trials=10)
     assert found.points[0].matched == found.profiles[0].at(math.inf).matched == 10
+
+
+def test_a_relaxation_is_the_least_error_where_one_whole_row_learns():
+    """One row of n = T b weights: the map is affine in the row of F, so NumPy has the optimum."""
+    net = mp.LinearRNN(n=4, T=2, b=2, d=2, m=1)
+    problem = mp.Problem(net, {"W": [[1] * 4, *[[0] * 4] * 3]})
+    for index in range(6):
+        instance = draw_instance(problem, 0, index)
+        W, B, D = (instance.weights[name] for name in "WBD")
+        goal = net.with_samples(4).forward(instance.teacher, np.eye(4)).ravel()
+
+        def mapped(z, W=W, B=B, D=D):
+            later = W @ B
+            later[0] = z[2:]
+            first = W @ later
+            first[0] = z[:2]
+            return (D @ np.hstack([first, later])).ravel()
+
+        start = mapped(np.zeros(4))
+        G = np.array([mapped(unit) for unit in np.eye(4)]).T - start[:, None]
+        on_samples = np.kron(np.eye(2), instance.X.T)
+        F, y = on_samples @ G, on_samples @ (goal - start)
+        free = np.linalg.svd(F)[2][2:].T
+        off = goal - start - G @ np.linalg.lstsq(F, y, rcond=None)[0]
+        rest = off - G @ free @ np.linalg.lstsq(G @ free, off, rcond=None)[0]
+        low = least_of_relaxation(instance)
+        assert low == pytest.approx(rest @ rest / (goal @ goal), rel=1e-6)
+    # The search finds a match of that error.
+    low, high = least_error(draw_instance(problem, 0, 1))
+    assert low <= high <= low * (1 + 1e-6)
+
+
+@pytest.mark.parametrize(
+    ("net", "masks"),
+    [
+        (mp.LinearRNN(n=4, T=1, b=4, d=2, m=1), {"W": [[1, 1, 0, 1], *[[0] * 4] * 3]}),
+        (mp.LinearRNN(n=4, T=1, b=4, d=2, m=1), {"W": [[1, 0, 0, 0]] * 4}),
+        (
+            mp.LinearFeedForward(q=4, widths=(4,), d=4, m=1),
+            {"W1": [[1] * 4, *[[0] * 4] * 3], "W2": [*[[0] * 4] * 3, [1, 0, 0, 0]]},
+        ),
+    ],
+)
+def test_a_relaxation_bounds_the_error_of_a_known_match(net, masks):
+    """A student of the allocation is a match of a teacher that differs on other samples only."""
+    problem, rng, seen = mp.Problem(net, masks), np.random.default_rng(0), []
+    # Whole numbers, so that the student has the labels without rounding.
+    X = np.array([[1.0], [2], [2], [3]])
+    hidden = np.array([[2, -1, 0, 0], [0, 1, -1, 0], [1, 1, 0, -1]])
+    for index in range(5):
+        drawn = draw_instance(problem, 0, index)
+        weights = {name: rng.integers(-3, 4, w.shape) + 0.5 for name, w in drawn.weights.items()}
+        made = net.with_samples(4).forward(weights, np.eye(4))
+        other = made + rng.integers(-3, 4, (net.d, 3)) @ hidden
+        last = "D" if "D" in weights else "W2"
+        teacher = {name: np.eye(4) for name in weights} | {last: other}
+        own = replace(drawn, weights=weights, X=X, teacher=teacher)
+        low = least_of_relaxation(own)
+        assert 0 <= low <= ((made - other) ** 2).sum() / (other**2).sum() * (1 + 1e-12)
+        seen.append(low)
+    assert max(seen) > 0.01
