@@ -148,8 +148,10 @@ def matrix_of(
     ------
     CheckFailed
     """
+    # The size is that of the file's own network: rows of this size come first.
+    rows = matrix_rows(value, place, shape)
     out = np.empty(shape, dtype=object)
-    for i, row in enumerate(matrix_rows(value, place, shape)):
+    for i, row in enumerate(rows):
         for j, entry in enumerate(row):
             out[i, j] = read(entry, f"{place}[{i}][{j}]")
     return out

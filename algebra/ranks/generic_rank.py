@@ -14,7 +14,8 @@ is drawn.  Independent points and primes multiply these bounds.
 **Short and long primes.** A rank is first computed modulo one prime: of 23 bits for a large rank,
 otherwise of 31; a full one needs no bound.  If primes of 31 bits bound a deficit badly
 (`prime_bits`), it is computed modulo primes of 61 bits, of which there are 2.7·10^16: the same
-bounds with 2^60 in place of 2^30.
+bounds with 2^60 in place of 2^30.  Two points modulo these cost less than the five or six modulo
+shorter ones that a rank of some hundreds would need.
 
 References
 ----------
@@ -70,7 +71,7 @@ _SMALL = 20_000
 # A point whose error bound is not below this does not prove a deficit.
 _USEFUL = Fraction(1, 4)
 # If all work is repeated at each point, few points are better: one of 61 bits instead of three
-# of 31.
+# of 31 bits whose error is above this.
 RARE = Fraction(1, 1 << 16)
 
 
@@ -268,8 +269,8 @@ def rank_at_points(
             error = Fraction(0)
             break
         if once is None:
-            once = deficit_error(network, bound, more_degree, more_bits)
-            enough = prime_bits(network, bound, more_degree, more_bits)
+            enough = prime_bits(network, bound, more_degree, more_bits, below=RARE)
+            once = deficit_error(network, bound, more_degree, more_bits, bits=enough)
             if enough > bits:
                 bits = enough
                 continue
