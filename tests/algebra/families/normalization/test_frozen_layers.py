@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,8 +16,11 @@ import matchprob as mp
 from algebra.families.equations import written_form
 from algebra.families.normalization.certify import theorem_1
 from algebra.families.normalization.inspect import lemma_equations, lemma_systems
+from algebra.problems.files import problem_from_dict
 from benchmarks.bench_frozen_depth import discriminant, frozen_layers, problem
 from tests.refusals import refuses
+
+DATA = Path(__file__).parents[3] / "data"
 
 
 def integers(seed: int, count: int) -> list[np.ndarray]:
@@ -174,3 +180,30 @@ def test_construct_says_what_there_is_for_more_layers():
     frozen = [W.astype(float) for W in integers(0, 4)]
     refuses("4 layers.*needs 2.*count --instance", mp.construct, [np.eye(2)], frozen)
     refuses("4 layers.*needs 2.*rank", mp.construct, [np.eye(2)], frozen, exact=True)
+
+
+@pytest.mark.long
+def test_a_section_by_a_shift_has_an_odd_number_of_points():
+    """d = 3, w = 4, L = 4: parts without one scale are even, without one shift odd: MP = 1."""
+    case = frozen_layers(3, 4, 4)
+    found = mp.certify(case)
+    assert found.verdict == "maximal"
+    assert mp.verify(found).holds
+    counts = {}
+    for name in ("g3", "b4"):
+        masks = {n: m.copy() for n, m in case.allocation.masks.items()}
+        masks[name][0] = 0
+        counts[name] = mp.certify(mp.Problem(case.network, masks), search=0).generic_root_count
+    assert counts["g3"] % 2 == 0
+    assert counts["b4"] == 87
+
+
+def test_a_stored_instance_has_no_match():
+    """d = 3, w = 5, L = 3: 20 complex solutions, none real; another target is not that instance."""
+    stored = json.loads(gzip.decompress((DATA / "frozen_layers_3_5_3.json.gz").read_bytes()))
+    found = mp.verify(stored)
+    assert (found.holds, found.verdict) == (True, "intermediate")
+    assert problem_from_dict(stored["problem"]) == frozen_layers(3, 5, 3)
+    instance = stored["evidence"]["lowered"]["evidence"]["enclosed_solutions"]
+    instance["teacher"]["W6"][0][0] = "1"
+    assert not mp.verify(stored).holds
