@@ -193,6 +193,7 @@ def _groups(
     proved: int | None = None
     points: list[tuple[int, int]] = []
     error, problem = Fraction(1), None
+    at_rank = question.groups(question.rank.p, question.rank.seed, sizes_only=True)
     interrupt: BaseException | None = None
     try:
         for p, number in question.points():
@@ -212,9 +213,9 @@ def _groups(
                     if chosen is not None and proved == problem.cost(chosen):
                         # Fewer elements have too few numbers: no point is needed for this bound.
                         points, error = [(question.rank.p, question.rank.seed)], question.rank.error
-                        problem = question.groups(*points[0], sizes_only=True)
+                        problem = at_rank
                         break
-                problem = question.groups(p, number)
+                known, problem = chosen, question.groups(p, number)
                 if is_first:
                     proved = problem.known_bound()
                     if chosen is None or proved is None or problem.cost(chosen) > proved:
@@ -230,6 +231,10 @@ def _groups(
                     proved = problem.known_bound()
                     if first is not None:
                         first(_first_choice(question, chosen, proved))
+                    if chosen == known and proved == problem.cost(chosen):
+                        # Its rank is known from another point.
+                        problem = at_rank
+                        continue
                 found = cheapest_groups(problem, chosen, ends)
             if (p, number) not in points:
                 points.append((p, number))
