@@ -360,7 +360,9 @@ def test_the_set_so_far_is_the_answer(monkeypatch, end, where):
 
     with monkeypatch.context() as patched:
         patched.setattr(module, where, ends)
-        found = record(LARGE, "units", must=["unit 3"])
+        # The elements by which the rank was found are not the cheapest.
+        costs = {f"unit {k}": 2 for k in range(20)} if where == "cheapest_groups" else {}
+        found = record(LARGE, "units", must=["unit 3"], costs=costs)
     assert calls
     assert "unit 3" in found.names
     assert 0 < found.bound <= found.cost < 40
