@@ -42,6 +42,14 @@ class _Limit:
         return max(self.size - self.taken, 0)
 
 
+class TooLarge(Unfinished):
+    """Work that takes more memory than the limit leaves, in words; so many bytes are `enough`."""
+
+    def __init__(self, text: str, enough: int) -> None:
+        self.text, self.enough = text, enough
+        super().__init__(f"{text}: raise `memory` to at least {smallest_limit(enough)}")
+
+
 _LIMIT: ContextVar[_Limit | None] = ContextVar("memory", default=None)
 # Limits of the container with the amount in use.
 _GROUPS = (
@@ -146,7 +154,7 @@ def check_memory(needed: int, what: str) -> None:
     """Refuse work before it begins, if it takes more memory than a limit that is given leaves.
 
     For parts of the work, such as reading a table: what comes later may take more, so the limit
-    that is named is the least one.
+    that is named is the least one, unless who calls estimates the whole.
 
     Parameters
     ----------
@@ -157,20 +165,24 @@ def check_memory(needed: int, what: str) -> None:
 
     Raises
     ------
-    Unfinished
+    TooLarge
     """
-    limit = _LIMIT.get()
-    if limit is None:
-        return
-    held = 0 if limit.base is None else max(held_memory() - limit.base, 0)
-    if held + needed <= limit.size:
+    limit, held = _LIMIT.get(), taken_memory()
+    if limit is None or held + needed <= limit.size:
         return
     beside = f", of which {in_units(held)} are taken" if held else ""
-    raise Unfinished(
+    raise TooLarge(
         f"{what} takes about {in_units(needed)} of memory, more than the limit leaves "
-        f"({in_units(limit.size)}{beside}): raise `memory` to at least "
-        f"{smallest_limit(held + needed)}"
+        f"({in_units(limit.size)}{beside})",
+        held + needed,
     )
+
+
+def taken_memory() -> int:
+    """Bytes that the call has taken of a limit that is given; 0 without one."""
+    limit = _LIMIT.get()
+    base = None if limit is None else limit.base
+    return 0 if base is None else max(held_memory() - base, 0)
 
 
 def need_left(needed: int, what: str, later: int = 0) -> None:

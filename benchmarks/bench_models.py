@@ -25,7 +25,7 @@ import numpy as np
 import onnx
 
 from algebra.memory_limits import memory_size
-from tests.onnx_models import Net
+from tests.onnx_models import Net, images
 
 HERE = Path(__file__).parents[1]
 # A random matrix modulo a short prime.
@@ -58,21 +58,6 @@ def residual(n: int, inner: int, layers: int, d: int, q: int) -> Any:
         y = net("Tanh", net.linear(f"b{k}.up", y, n, inner))
         x = net("Add", x, net.linear(f"b{k}.down", y, inner, n))
     return net.model(net.linear("head", x, n, d))
-
-
-def images(height: int, width: int) -> Any:
-    """Five convolutions with ReLU and maxima over windows, and a last layer."""
-    net = Net()
-    x = net("Unsqueeze", net.input("x", height, width), net.tensor(np.array([1])))
-    channels = (1, 32, 32, 32, 32, 64)
-    for k, (q, n) in enumerate(pairwise(channels)):
-        kernel = net.rng.standard_normal((n, q, 3, 3)) / np.sqrt(4.5 * q)
-        bias = net.weight(f"c{k}.bias", n)
-        x = net("Conv", x, net.tensor(kernel, f"c{k}.weight"), bias, pads=[1, 1, 1, 1])
-        x = net("Relu", x)
-        if k in (1, 2, 3):
-            x = net("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
-    return net.model(net.linear("head", net("Flatten", net("GlobalMaxPool", x)), 64, 1))
 
 
 MODELS: dict[str, Callable[[], Any]] = {

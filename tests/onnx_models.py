@@ -2,6 +2,7 @@
 
 import functools
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -246,3 +247,18 @@ def pieces() -> Any:
     e = net("Clip", e, net.tensor(-0.1), net.tensor(0.2))
     e = net("Einsum", e, net.weight("form", 3, 3), equation="nij,jk->nik")
     return net.model(net("Reshape", net("Neg", e), net.tensor(np.array([-1, 9]))))
+
+
+def images(height: int, width: int) -> Any:
+    """Five convolutions with ReLU and maxima over windows, and a last layer."""
+    net = Net()
+    x = net("Unsqueeze", net.input("x", height, width), net.tensor(np.array([1])))
+    channels = (1, 32, 32, 32, 32, 64)
+    for k, (q, n) in enumerate(pairwise(channels)):
+        kernel = net.rng.standard_normal((n, q, 3, 3)) / np.sqrt(4.5 * q)
+        bias = net.weight(f"c{k}.bias", n)
+        x = net("Conv", x, net.tensor(kernel, f"c{k}.weight"), bias, pads=[1, 1, 1, 1])
+        x = net("Relu", x)
+        if k in (1, 2, 3):
+            x = net("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    return net.model(net.linear("head", net("Flatten", net("GlobalMaxPool", x)), 64, 1))

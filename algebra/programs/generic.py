@@ -532,14 +532,8 @@ class Columns:
         self.model, self.point, self.p, self.m = model, point, point.p, m
         self.names = sorted(names)
         self._kept: list[tuple[slice, Sweep]] = []
-        least = least_memory(model, names)
-        own = least // 2
-        if least > memory_limit():
-            raise Unfinished(
-                f"one sample takes about {in_units(own)} of memory, more than half of the limit "
-                f"({limit_in_words()}): raise `memory` to {limit_for(least)}, or let fewer "
-                "parameters learn"
-            )
+        need_sample(model, names)
+        own = least_memory(model, names) // 2
         left = memory_beside_weights(model)
         self.step = min(m, samples_of_part(own))
         self._keeps = own * m <= left // _SHARE
@@ -662,6 +656,25 @@ def memory_beside_weights(model: Model, later: int = 0) -> int:
 def least_memory(model: Model, names: Sequence[str]) -> int:
     """Bytes without which no derivative by weights is computed: those of two samples."""
     return 2 * bytes_of_sample(model.program, frozenset(names))
+
+
+def need_sample(model: Model, names: Sequence[str], later: Sequence[str] = ()) -> None:
+    """Refuse derivatives by weights if two samples do not fit into the memory limit.
+
+    The limit that is named suffices for `later` weights, too.
+
+    Raises
+    ------
+    Unfinished
+    """
+    least = least_memory(model, names)
+    if least > memory_limit():
+        enough = max(least, least_memory(model, [*names, *later]))
+        raise Unfinished(
+            f"one sample takes about {in_units(least // 2)} of memory, more than half of the limit "
+            f"({limit_in_words()}): raise `memory` to {limit_for(enough)}, or let fewer parameters "
+            "learn"
+        )
 
 
 def samples_of_part(size: int) -> int:

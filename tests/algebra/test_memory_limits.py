@@ -1,5 +1,6 @@
 """Memory limits: sizes as text, nested limits, limits of the system."""
 
+import json
 import os
 import resource
 import subprocess
@@ -11,8 +12,10 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra import memory_limits
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import (
+    TooLarge,
     beside_held,
     free_memory,
     held_memory,
@@ -24,11 +27,19 @@ from algebra.memory_limits import (
 )
 from algebra.networks.feedforward import LinearEstimator
 from algebra.problems.problem import Problem
-from algebra.programs.generic import Columns, Model, bytes_of_sample, random_program_point
+from algebra.programs import program
+from algebra.programs.generic import (
+    Columns,
+    Model,
+    bytes_of_sample,
+    least_memory,
+    memory_beside_weights,
+    random_program_point,
+)
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.ranks.jacobian import all_cells, everything_learns
-from tests.onnx_models import Net, onnx
+from tests.onnx_models import Net, images, onnx
 
 
 @pytest.mark.parametrize(
@@ -159,7 +170,7 @@ def test_reading_is_limited_before_it_begins(tmp_path):
                 limits.append(memory_size(str(e.value).rpartition(" ")[2]))
             else:
                 read_onnx(tmp_path / "large.onnx")
-    assert 36_000_000 < limits[0] < 80_000_000
+    assert 36_000_000 < limits[0] < 130_000_000
     build = Builder(1 << 30)
     with limited_memory(20_000_000), pytest.raises(Unfinished, match="a table of 2000000 places"):
         build.room(2_000_000)
@@ -208,6 +219,61 @@ def test_no_refusal_follows_in_the_limit_of_a_refusal(make, samples, tmp_path):
     with limited_memory(min(limits)):
         [found] = mp.capacity(read, ["*.bias"], m=samples).subsets
     assert found.rank > 0
+
+
+def _residual():
+    net = Net()
+
+    def conv(name, x, q, n):
+        kernel = net.weight(f"{name}.weight", n, q, 3, 3)
+        return net("Conv", x, kernel, net.weight(f"{name}.bias", n), pads=[1, 1, 1, 1])
+
+    x = conv("stem", net.input("x", 3, 60, 60), 3, 16)
+    y = conv("b", net("Relu", conv("a", x, 16, 16)), 16, 16)
+    x = net("GlobalAveragePool", net("Relu", net("Add", x, y)))
+    return net.model(net.linear("head", net("Flatten", x), 16, 3))
+
+
+def _tokens():
+    net = Net()
+    x = net.input("x", 90, 32)
+    gain, shift = (net.tensor(value, f"norm.{k}") for k, value in enumerate((np.ones(32),) * 2))
+    y = net("LayerNormalization", x, gain, shift)
+    q, k, v = (net("MatMul", y, net.weight(f"{name}.weight", 32, 32)) for name in "qkv")
+    scores = net("Softmax", net("MatMul", q, net("Transpose", k, perm=[0, 2, 1])))
+    x = net("Add", x, net("MatMul", scores, v))
+    x = net("ReduceMean", x, net.tensor(np.array([1])), keepdims=0)
+    return net.model(net.linear("head", x, 32, 4))
+
+
+@pytest.mark.parametrize("make", [lambda: images(120, 90), _residual, _tokens])
+def test_the_first_refusal_of_a_file_names_enough(make, monkeypatch):
+    """While a model is read the limit that is named suffices, and is not twice too large."""
+    held = [10**8]
+    monkeypatch.setattr(memory_limits, "held_memory", lambda: held[0])
+    monkeypatch.setattr(program, "_LARGE_TABLE", 1000)
+    data = make().SerializeToString()
+    with limited_memory(40_000), pytest.raises(TooLarge) as refused:
+        read_onnx("net.onnx", data=data)
+    read = read_onnx("net.onnx", data=data)
+    tables = sum(node.table.nbytes for node in read.program.nodes if node.table is not None)
+    tables += sum(8 * np.size(node.places) for node in read.program.nodes if node.op == "index")
+    model = Model(read.program)
+    needed = memory_limit() - memory_beside_weights(model) + least_memory(model, ["head.weight"])
+    assert needed < refused.value.enough < 2.2 * (needed + tables)
+
+
+@pytest.mark.long
+def test_a_large_input_in_an_address_space(tmp_path):
+    """Images of 900 × 120 and 65 learnable numbers: five samples in 6 GB of address space."""
+    path = tmp_path / "images.onnx"
+    onnx.save(images(900, 120), str(path))
+    call = f"ulimit -v 6000000; exec {sys.executable} -m matchprob capacity {path} --json"
+    call += " --learn 'head.*'"
+    env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(["bash", "-c", call], env=env, capture_output=True, check=False)
+    [row] = json.loads(done.stdout)["subsets"]
+    assert (done.returncode, row["learnable"], row["rank"], row["capacity"]) == (0, 65, 65, 65)
 
 
 def test_a_list_of_all_weights_counts():

@@ -17,6 +17,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line, shown
+from algebra.programs.onnx.batches import Batch, Input
+from algebra.programs.onnx.values import BATCH
 
 
 @dataclass(frozen=True)
@@ -238,3 +240,56 @@ def check_constant(op: str, inputs: Arrays, given: Mapping[str, Any]) -> None:
         raise InputError(f"the operator {one_line(op)} is not computed from constants")
     if size > MODEL_LIMITS.constant + held:
         raise InputError(f"it makes a constant of up to {shown(size)} entries, which is too large")
+
+
+# -- memory ------------------------------------------------------------------------------------
+
+# Bytes of tables for each entry of a value (a place of 8 bytes), and of the evaluation of two
+# samples for each entry of the largest value: it, others, copies and limbs of a product (measured:
+# 6 to 12 times for each).  Of each weight: its numbers and three residues; of the largest
+# conversions, too.
+_OF_TABLES = 8
+_OF_SAMPLES = 2 * 8 * 12
+_OF_WEIGHTS = 4 * 8
+_OF_CONVERSIONS = 2 * 8
+# Entries of whole numbers that may be sizes.
+_FEW = 64
+
+
+def memory_of_graph(graph: Any, opset: int, inputs: Sequence[Input], batch: Batch) -> int:
+    """About the memory that a graph and two of its samples take, from shapes alone.
+
+    Nothing is computed, so a graph that is too large for the limit is refused with an amount that
+    suffices.  0 if the shapes are not known.
+    """
+    import onnx
+
+    make = onnx.helper.make_tensor_value_info
+    bare = onnx.ModelProto(ir_version=onnx.IR_VERSION)
+    bare.opset_import.append(onnx.helper.make_opsetid("", opset))
+    bare.graph.node.extend(graph.node)
+    for tensor in graph.initializer:
+        if tensor.data_type == onnx.TensorProto.INT64 and math.prod(tensor.dims) <= _FEW:
+            bare.graph.initializer.append(tensor)
+        else:
+            bare.graph.input.append(make(tensor.name, tensor.data_type, list(tensor.dims)))
+    count = 1 if batch.count == BATCH else batch.count
+    for given in inputs:
+        place = batch.axes.get(given.name)
+        sizes = [count if k == place else n for k, n in enumerate(given.sizes)]
+        bare.graph.input.append(make(given.name, given.type, sizes))
+    try:
+        known = onnx.shape_inference.infer_shapes(bare, data_prop=True).graph
+    except Exception:  # the graph is refused, or read, by what reads its nodes
+        return 0
+    entries = [
+        math.prod(max(d.dim_value, 1) for d in value.type.tensor_type.shape.dim) // count
+        for value in known.value_info
+    ]
+    weights = [math.prod(tensor.dims) for tensor in graph.initializer]
+    return (
+        _OF_TABLES * sum(entries)
+        + _OF_SAMPLES * max(entries, default=0)
+        + _OF_WEIGHTS * sum(weights)
+        + _OF_CONVERSIONS * max(weights, default=0)
+    )

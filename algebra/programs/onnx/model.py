@@ -13,12 +13,16 @@ import numpy as np
 from algebra.errors import ErrorsAt, InputError, Unfinished, one_line, shown
 from algebra.files.opening import FILE_LIMITS, read_bytes
 from algebra.installing import missing
-from algebra.memory_limits import check_memory
+from algebra.memory_limits import TooLarge, check_memory, memory_limit, taken_memory
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 from algebra.programs.onnx.bounds import check_expansion, most_entries
 
-# Memory of reading a model, in halves of its length: the text, the message, arrays (measured).
+# Memory of reading a model, in halves of its length: the text, the message, arrays (measured); and
+# of what is done with its weights then.
 READING = 9
+_LATER = 12
+# A file of which reading takes a smaller part of the limit is read, so that its shapes are known.
+_SMALL = 16
 
 
 def need_onnx() -> Any:
@@ -112,13 +116,25 @@ def read_model(path: Path) -> bytes:
     """
     try:
         if path.is_file():
-            check_memory(READING * path.stat().st_size // 2, f"{path}: reading it")
+            _check_size(path.stat().st_size, f"{path}: reading it")
         return read_bytes(path, FILE_LIMITS.model, is_named_inside=True)
     except InputError as error:
         raise InputError(f"{path}: {error}") from None
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise InputError(f"{path}: {one_line(reason or 'cannot be read')}") from None
+
+
+def _check_size(size: int, what: str) -> None:
+    """Refuse a file that is too large for the memory limit."""
+    needed = READING * size // 2
+    if needed < memory_limit() // _SMALL:
+        return
+    before = taken_memory()
+    try:
+        check_memory(needed, what)
+    except TooLarge as refused:
+        raise TooLarge(refused.text, before + needed + _LATER * size // 2) from None
 
 
 def _checked(model: Any, path: Path, sizes: Sizes) -> Opened:

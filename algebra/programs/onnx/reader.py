@@ -18,8 +18,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, Unfinished, one_line
+from algebra.memory_limits import TooLarge, taken_memory
 from algebra.programs.onnx.batches import BOOLEAN, Batch, Input, Sizes, batch_of
-from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant
+from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant, memory_of_graph
 from algebra.programs.onnx.elementwise import ELEMENTWISE
 from algebra.programs.onnx.layers import LAYERS
 from algebra.programs.onnx.model import (
@@ -103,8 +104,13 @@ def read_onnx(
     batch = batch_of(path, sampled, sizes)
 
     def run(batch: Batch) -> Read:
-        with reading(path):
-            return _Reader(opened, path, constants, sizes, batch, data is None).run(output)
+        before = taken_memory()
+        try:
+            with reading(path):
+                return _Reader(opened, path, constants, sizes, batch, data is None).run(output)
+        except TooLarge as refused:
+            more = memory_of_graph(opened.graph, opened.opset, opened.inputs, batch)
+            raise TooLarge(refused.text, max(refused.enough, before + more)) from None
 
     try:
         return run(batch)

@@ -56,6 +56,7 @@ from algebra.programs.generic import (
     independent_rows,
     least_memory,
     memory_beside_weights,
+    need_sample,
     random_program_point,
     work_of_sample,
 )
@@ -182,6 +183,9 @@ def _row(
 
     Also whether the time limit ended the growth, so that they are lower bounds.
     """
+    # Ranks of more weights than those of the subset are compared (`_exceeded`).
+    others = set(teacher) - set(subset.names)
+    need_sample(model, subset.names, [n for n in _from_the_end(model.program) if n in others][:2])
     growth = _grown(model, subset, m, seed)
     met = None
     if growth.is_cut or growth.full == growth.samples:
