@@ -42,7 +42,7 @@ class _Limit:
         return max(self.size - self.taken, 0)
 
 
-class TooLarge(Unfinished):
+class AboveLimit(Unfinished):
     """Work that takes more memory than the limit leaves, in words; so many bytes are `enough`."""
 
     def __init__(self, text: str, enough: int) -> None:
@@ -165,13 +165,13 @@ def check_memory(needed: int, what: str) -> None:
 
     Raises
     ------
-    TooLarge
+    AboveLimit
     """
     limit, held = _LIMIT.get(), taken_memory()
     if limit is None or held + needed <= limit.size:
         return
     beside = f", of which {in_units(held)} are taken" if held else ""
-    raise TooLarge(
+    raise AboveLimit(
         f"{what} takes about {in_units(needed)} of memory, more than the limit leaves "
         f"({in_units(limit.size)}{beside})",
         held + needed,

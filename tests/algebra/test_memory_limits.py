@@ -15,7 +15,7 @@ import matchprob as mp
 from algebra import memory_limits
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import (
-    TooLarge,
+    AboveLimit,
     beside_held,
     free_memory,
     held_memory,
@@ -253,7 +253,7 @@ def test_the_first_refusal_of_a_file_names_enough(make, monkeypatch):
     monkeypatch.setattr(memory_limits, "held_memory", lambda: held[0])
     monkeypatch.setattr(program, "_LARGE_TABLE", 1000)
     data = make().SerializeToString()
-    with limited_memory(40_000), pytest.raises(TooLarge) as refused:
+    with limited_memory(40_000), pytest.raises(AboveLimit) as refused:
         read_onnx("net.onnx", data=data)
     read = read_onnx("net.onnx", data=data)
     tables = sum(node.table.nbytes for node in read.program.nodes if node.table is not None)

@@ -13,7 +13,7 @@ import numpy as np
 from algebra.errors import ErrorsAt, InputError, Unfinished, one_line, shown
 from algebra.files.opening import FILE_LIMITS, read_bytes
 from algebra.installing import missing
-from algebra.memory_limits import TooLarge, check_memory, memory_limit, taken_memory
+from algebra.memory_limits import AboveLimit, check_memory, memory_limit, taken_memory
 from algebra.programs.onnx.batches import SAMPLES, Input, Sizes
 from algebra.programs.onnx.bounds import check_expansion, most_entries
 
@@ -133,8 +133,8 @@ def _check_size(size: int, what: str) -> None:
     before = taken_memory()
     try:
         check_memory(needed, what)
-    except TooLarge as refused:
-        raise TooLarge(refused.text, before + needed + _LATER * size // 2) from None
+    except AboveLimit as refused:
+        raise AboveLimit(refused.text, before + needed + _LATER * size // 2) from None
 
 
 def _checked(model: Any, path: Path, sizes: Sizes) -> Opened:

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, Unfinished, one_line
-from algebra.memory_limits import TooLarge, taken_memory
+from algebra.memory_limits import AboveLimit, taken_memory
 from algebra.programs.onnx.batches import BOOLEAN, Batch, Input, Sizes, batch_of
 from algebra.programs.onnx.bounds import MODEL_LIMITS, check_constant, memory_of_graph
 from algebra.programs.onnx.elementwise import ELEMENTWISE
@@ -108,9 +108,9 @@ def read_onnx(
         try:
             with reading(path):
                 return _Reader(opened, path, constants, sizes, batch, data is None).run(output)
-        except TooLarge as refused:
+        except AboveLimit as refused:
             more = memory_of_graph(opened.graph, opened.opset, opened.inputs, batch)
-            raise TooLarge(refused.text, max(refused.enough, before + more)) from None
+            raise AboveLimit(refused.text, max(refused.enough, before + more)) from None
 
     try:
         return run(batch)

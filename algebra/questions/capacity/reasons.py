@@ -35,7 +35,7 @@ from algebra.linalg.modular import (
 )
 from algebra.programs.generic import Columns, Model, ProgramPoint, random_program_point
 from algebra.programs.jacobian import ProgramCell
-from algebra.programs.program import Program
+from algebra.programs.program import Node, Program
 from algebra.programs.scales import scales
 from algebra.questions.capacity.result import Redundancy, Subset
 
@@ -255,7 +255,7 @@ def bottleneck(program: Program, names: Sequence[str]) -> int:
     """The fewest numbers through which parameters reach a sample's labels, if fewer than these.
 
     From the labels back, as long as one input depends on the parameters: each label of a sample is
-    a function of the entries of that value, which do not depend on the parameters otherwise.
+    a function of some entries of that value, which do not depend on the parameters otherwise.
 
     Returns
     -------
@@ -276,16 +276,45 @@ def bottleneck(program: Program, names: Sequence[str]) -> int:
         node = program.nodes[k]
         if (node.op == "block" and node.name in names) or moving.intersection(node.inputs):
             moving.add(k)
-    labels = program.nodes[program.output].size
-    number, least = program.output, labels
+    number, used = program.output, np.ones(program.nodes[program.output].shape, bool)
+    least = used.size
     while number in moving:
-        own = {k for k in program.nodes[number].inputs if k in moving}
-        if len(own) != 1 or not program.nodes[number].batched:
+        node = program.nodes[number]
+        own = {k for k in node.inputs if k in moving}
+        if len(own) != 1 or not node.batched:
             break
         [number] = own
+        used = _entries_for(program, node, number, used)
         if program.nodes[number].batched:
-            least = min(least, program.nodes[number].size)
-    return least if least < labels else 0
+            least = min(least, int(used.sum()))
+    return least if least < program.nodes[program.output].size else 0
+
+
+def _entries_for(program: Program, node: Node, number: int, used: np.ndarray) -> np.ndarray:
+    """The entries of an input that some entries of a node's value depend on."""
+    shape = program.nodes[number].shape
+    found, every = np.zeros(shape, bool), np.ones(shape, bool)
+    first = 0
+    groups, _, result = node.letters.partition("->")
+    split = groups.split(",") if node.op == "contract" else [""] * len(node.inputs)
+    for k, letters in zip(node.inputs, split, strict=True):
+        size = program.nodes[k].size
+        if k != number:
+            pass
+        elif node.op == "index":
+            assert node.where is not None
+            places = node.where.ravel()[used.ravel()] - first
+            found.ravel()[places[(places >= 0) & (places < size)]] = True
+        elif node.op == "contract" and len(set(letters)) == len(letters):
+            outer = [c for c in result if c in letters]
+            summed = tuple(k for k, c in enumerate(result) if c not in outer)
+            mask = np.asarray(used.any(axis=summed))
+            mask = mask.transpose([outer.index(c) for c in letters if c in outer])
+            found |= mask[tuple(slice(None) if c in outer else None for c in letters)]
+        else:
+            found |= used.reshape(shape) if used.shape == shape else every
+        first += size
+    return found
 
 
 def entries_in_words(mask: np.ndarray) -> str:

@@ -2,6 +2,8 @@
 
 import math
 
+import numpy as np
+
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder
 from algebra.questions.capacity.ranks import capacities
@@ -98,3 +100,20 @@ def test_a_bottleneck_is_the_reason_of_capacity_0():
     [found] = capacities(Model(program), [Subset("W", ("W",))]).subsets
     assert (found.capacity, found.bottleneck) == (0, 4)
     assert bottleneck(program, ["V"]) == bottleneck(program, ["V", "W"]) == 0
+
+
+def test_only_entries_that_are_used_count_as_a_bottleneck():
+    """7 labels of the last of three positions with 4 features; of a sum of two positions, 8."""
+    build = Builder()
+    x = build.contract("ij,tj->ti", build.weight("W", (4, 3)), build.sample("x", (3, 3)))
+    hidden = build.apply("tanh", x)
+    whole = build.contract("kj,tj->tk", build.weight("V", (7, 4)), hidden)
+    last, first = (build.index(np.arange(7) + 7 * t, whole) for t in (2, 0))
+    assert bottleneck(build.program(last), ["W"]) == 4
+    both = build.index(np.arange(14) // 7 * 14 + np.arange(14) % 7, whole)
+    assert bottleneck(build.program(both), ["W"]) == 8
+    assert bottleneck(build.program(build.add(last, first)), ["W"]) == 0
+    square = build.contract("ti,si->ts", hidden, hidden)
+    assert bottleneck(build.program(build.index(np.arange(9).repeat(2), square)), ["W"]) == 9
+    one = build.index(np.zeros(5, int), square)
+    assert bottleneck(build.program(one), ["W"]) == 1
