@@ -54,13 +54,13 @@ def test_genuine_files_verify(files, checker):
 
 def test_no_tampered_file_is_accepted(files, checker):
     """A sample of the 20,000 below: the same files, each changed a few times."""
-    found = attack(checker.check, tamperings(files, 6, 0))
+    found = attack(checker.check, tamperings(files, 4, 0))
     _assert_none(found)
-    assert found.refused + found.bad_input > 3 * SAMPLE
+    assert found.refused + found.bad_input > 2 * SAMPLE
     assert found.accepted
 
 
-@pytest.mark.parametrize(("files", "each", "seed"), more((6, 40, 0), (24, 100, 2)))
+@pytest.mark.parametrize(("files", "each", "seed"), more((6, 24, 0), (24, 100, 2)))
 def test_no_tampered_witness_is_accepted(checker, files, each, seed):
     """Certificates of 0 < MP < 1: an instance with all its solutions, none real; a form;
     one without critical points of the distance."""
@@ -76,7 +76,7 @@ def test_no_tampered_proof_of_a_maximum_is_accepted(checker):
     files = [maximal_file(number) for number in range(5)]
     for data in files:
         assert checker.check(as_text(data), timeout=60).holds
-    found = attack(checker.check, tamperings(files, 12, 5))
+    found = attack(checker.check, tamperings(files, 8, 5))
     _assert_none(found)
     assert found.refused > 12
 

@@ -547,7 +547,7 @@ def edges_of_matrix(
         down = row_names[i] if row_names else str(i)
         across = column_names[j] if column_names else str(j)
         post, pre = (across, down) if rows == "pre" else (down, across)
-        edge = _checked(Edge(post, pre, value, "", "", place), "weight")
+        edge = Edge(post, pre, value, "", "", place)
         if _amount(edge):
             edges.append(edge)
     return Edges(tuple(edges), "weight")
@@ -565,7 +565,8 @@ def _entries(entries: Any) -> Iterable[tuple[int, int, str]]:
         values = entries[rows, columns]
     else:
         # An empty cell of a published table is no synapse.
-        yield from ((i, j, v) for i, row in enumerate(entries) for j, v in enumerate(row) if v)
+        for i, row in enumerate(entries):
+            yield from ((i, j, v) for j, v in enumerate(row) if v not in ("", "0"))
         return
     if values.dtype.kind not in "biuf":
         raise InputError(f"its entries are no numbers but {values.dtype}")

@@ -20,7 +20,7 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
@@ -313,39 +313,44 @@ def tables_of_workbook(path: Path, sheet: str = "") -> TextTable:
                 raise InputError(
                     f"`sheet` ({shown(sheet)}) is none of its sheets: {', '.join(sheets)}"
                 )
-            tables = {}
-            for title in [sheet] if sheet else sheets:
-                if (table := _sheet(sheets[title].iter_rows(values_only=True))) is not None:
-                    tables[title] = table
+            wanted = [sheet] if sheet else list(sheets)
+            filled = [title for title in wanted if any(_rows_of(sheets[title]))]
+            if len(filled) > 1:
+                raise InputError(
+                    f"it has the sheets {', '.join(filled)}: choose one, as in "
+                    f'{{ edges = "…", sheet = "{filled[0]}" }}'
+                )
+            if not filled:
+                raise InputError(f"the sheet {sheet!r} is empty" if sheet else "it is empty")
+            return _sheet(sheets[filled[0]])
         finally:
             book.close()
-    if len(tables) > 1:
-        raise InputError(
-            f"it has the sheets {', '.join(tables)}: choose one, as in "
-            f'{{ edges = "…", sheet = "{next(iter(tables))}" }}'
-        )
-    if not tables:
-        raise InputError(f"the sheet {sheet!r} is empty" if sheet else "it is empty")
-    return next(iter(tables.values()))
 
 
-def _sheet(lines: Iterable[Sequence[Any]]) -> TextTable | None:
-    """The cells of a sheet; None if there are none."""
-    rows, places, size, columns = [], [], 0, 0
-    for k, line in enumerate(lines, 1):
+def _rows_of(sheet: Any) -> Iterator[list[str]]:
+    """The texts of each row of a sheet, without the empty ones at its end."""
+    size = 0
+    for line in sheet.iter_rows(values_only=True):
         size += len(line)
         if size > MOST_CELLS:
             raise InputError(f"it has more than {MOST_CELLS} cells: save the table as .csv")
         cells = [_cell(value) for value in line]
         while cells and not cells[-1]:
             del cells[-1]
+        yield cells
+
+
+def _sheet(sheet: Any) -> TextTable:
+    """The cells of a sheet that has some."""
+    rows, places = [], []
+    for k, cells in enumerate(_rows_of(sheet), 1):
         if cells:
             rows.append(cells)
             places.append(f"row {k}")
-            columns = max(columns, len(cells))
+    columns = max(map(len, rows))
     for row in rows:
         row += [""] * (columns - len(row))
-    return TextTable(rows, places) if rows else None
+    return TextTable(rows, places)
 
 
 def _cell(value: Any) -> str:

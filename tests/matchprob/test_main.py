@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.matchprob.processes import ROOT, start, wait_for_trials, wait_until_it_listens
+from tests.matchprob.processes import ROOT, start, wait_until_it_listens
 
 DIAGONAL = str(ROOT / "examples" / "diagonal.toml")
 
@@ -26,34 +26,25 @@ def test_interrupt_while_loading(number, wait):
     assert process.returncode == 0 or said.startswith("matchprob: interrupted")
 
 
-def test_terminated_estimate_keeps_its_trials(tmp_path):
-    """SIGTERM ends an estimate as Ctrl-C does: finished trials are shown, status 3."""
-    store = tmp_path / "s.sqlite"
-    process = start(
-        "estimate", DIAGONAL, "--trials", "1000000", "--store", str(store), "--json",
-        stdout=subprocess.PIPE,
-    )  # fmt: skip
-    wait_for_trials(store, process)
-    process.send_signal(signal.SIGTERM)
-    out, said = process.communicate(timeout=120)
-    assert process.returncode == 3, said
-    assert out.startswith("{")
-    assert '"estimate"' in out
-    assert "interrupted after" in said
-
-
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full")
-@pytest.mark.parametrize("words", [(), ("--json",)])
-def test_the_result_goes_to_stderr_if_stdout_is_full(words):
-    """Status 3, and the estimate is written to stderr instead."""
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (("certify", DIAGONAL), "intermediate"),
+        (("estimate", DIAGONAL, "--trials", "8", "--json"), '"estimate"'),
+        pytest.param(("estimate", DIAGONAL, "--trials", "8"), "MP ", marks=pytest.mark.long),
+    ],
+)
+def test_the_result_goes_to_stderr_if_stdout_is_full(words, told):
+    """Status 3, and the result is written to stderr instead."""
     with open("/dev/full", "w") as full:
-        process = start("estimate", DIAGONAL, "--trials", "8", *words, stdout=full)
+        process = start(*words, stdout=full)
         _, said = process.communicate(timeout=120)
     assert process.returncode == 3
     assert "Traceback" not in said
     assert "bug" not in said
     assert "No space left" in said
-    assert ('"estimate"' if words else "MP ") in said
+    assert told in said
 
 
 def test_a_closed_pipe_is_no_error(tmp_path):

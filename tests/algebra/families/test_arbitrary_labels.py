@@ -78,7 +78,7 @@ def has_match(problem: mp.Problem, index: int, starts: int = 80) -> bool:
     return False
 
 
-@pytest.mark.parametrize(("count", "seed"), [(5, 3), pytest.param(200, 4, marks=pytest.mark.long)])
+@pytest.mark.parametrize(("count", "seed"), [(3, 3), pytest.param(200, 4, marks=pytest.mark.long)])
 def test_trials_are_those_of_least_squares(count: int, seed: int) -> None:
     """A trial in which least squares finds a match is matched; few other trials are matched."""
     missed = total = 0

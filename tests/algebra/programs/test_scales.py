@@ -9,7 +9,7 @@ from algebra.memory_limits import limited_memory
 from algebra.programs.program import Builder
 from algebra.programs.scales import scales
 from tests.doubles import jacobian
-from tests.samples import many
+from tests.samples import many, more
 
 
 def kernel(program, names, points=16, samples=20, seed=0):
@@ -111,7 +111,7 @@ def test_weights_that_do_not_exist_have_none():
     assert scales(program, support=support) == 2 + 1
 
 
-@pytest.mark.parametrize("size", [300])
+@pytest.mark.parametrize("size", more(180, 300))
 def test_a_large_network(size):
     """One scale for each of the hidden units of a network with hundreds of thousands of weights."""
     build = Builder()

@@ -9,6 +9,7 @@ import matchprob as mp
 from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
 from tests.doubles import labels, weights_of
+from tests.samples import more
 
 LEARNING, START = "what requires a gradient", "what requires a gradient, at its start"
 
@@ -61,12 +62,16 @@ def test_both_ranks_are_said():
     assert [one.name for one in only] == ["A,B", "A,B, at its start", "W"]
 
 
-def test_an_update_of_rank_8_of_a_matrix_of_64_rows():
-    """512 = 8 · 64 at B = 0; 960 = 8 · (64 + 64) − 8² otherwise; divided by three labels."""
-    read = adapted(0, inputs=64, units=64, rank=8, outputs=3)
+@pytest.mark.parametrize(("rank", "size"), more((5, 20), (8, 64)))
+def test_an_update_of_low_rank_of_a_square_matrix(rank, size):
+    """r · n at B = 0 (of rank 8 and 64 rows 512); r · (n + n) − r² otherwise (960); divided by
+    three labels.
+    """
+    read = adapted(0, inputs=size, units=size, rank=rank, outputs=3)
     found = mp.capacity(read, LEARNING).subsets
+    most, start = 2 * rank * size - rank**2, rank * size
     assert [(one.name, one.rank, one.capacity) for one in found] == [
-        (LEARNING, 960, 320), (START, 512, 170),
+        (LEARNING, most, most // 3), (START, start, start // 3),
     ]  # fmt: skip
 
 

@@ -1,12 +1,14 @@
 """Subsets of parameters by names, patterns, roles and mappings; models in all their forms."""
 
+import math
+
 import numpy as np
 import pytest
 
 import matchprob as mp
 from algebra.programs.onnx import Read, read_onnx
 from matchprob.api.models import as_read
-from matchprob.api.subsets import default_subsets, matching
+from matchprob.api.subsets import default_subsets, matching, named_subsets
 from tests.onnx_models import save
 from tests.onnx_operators import NETWORKS
 from tests.refusals import refuses
@@ -16,18 +18,19 @@ BLOCK = "examples/data/block.onnx"
 
 def test_patterns_roles_and_mappings():
     """One text is one subset, a list several, a mapping names them; roles find what is meant."""
-    biases = mp.capacity(BLOCK, "*.bias", m=2).subsets
-    assert [s.name for s in biases] == ["*.bias"]
-    assert [s.name for s in mp.capacity(BLOCK, ["biases", "norms"], m=2).subsets] == [
-        "biases", "norms",
-    ]  # fmt: skip
-    assert mp.capacity(BLOCK, "biases", m=2).subsets[0].learnable == biases[0].learnable
-    mine = mp.capacity(BLOCK, {"mine": ["q.*", "v.*"], "all of it": "all"}, m=2).subsets
+    read = read_onnx(BLOCK)
+    one, several = named_subsets(read, "*.bias"), named_subsets(read, ["biases", "norms"])
+    assert [s.name for s in one] == ["*.bias"]
+    assert [s.name for s in several] == ["biases", "norms"]
+    assert several[0].weights == one[0].weights
+    mine = named_subsets(read, {"mine": ["q.*", "v.*"], "all of it": "all"})
     assert [s.name for s in mine] == ["mine", "all of it"]
-    assert mine[1].learnable == 627
-    assert [s.name for s in mp.capacity(BLOCK, lora=4, on="q.weight", m=2).subsets] == [
-        "LoRA 4 on q.weight"
-    ]
+    assert mine[0].weights == ("q.weight", "q.bias", "v.weight", "v.bias")
+    assert sum(math.prod(read.parameters[name]) for name in mine[1].weights) == 627
+    small = ["*.bias", "norms"]
+    found = mp.capacity(BLOCK, small, lora=1, on="q.weight", m=1).subsets
+    assert [s.name for s in found] == [*small, "LoRA 1 on q.weight"]
+    assert [s.name for s in mp.capacity(BLOCK, {"mine": "norms"}, m=1).subsets] == ["mine"]
 
 
 def test_a_name_is_preferred_to_a_role():

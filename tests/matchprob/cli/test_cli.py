@@ -2,8 +2,6 @@
 
 import json
 import re
-import signal
-import subprocess
 
 import numpy as np
 import pytest
@@ -11,7 +9,6 @@ import pytest
 from matchprob.cli import run_command
 from numeric.tracking import root_count
 from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
-from tests.matchprob.processes import start, wait_for_trials
 
 
 def test_inspect_gives_sizes_before_and_after_elimination(file, answer):
@@ -337,22 +334,6 @@ def test_engines_that_need_msolve_say_so(file, complaint, monkeypatch):
     assert len(told.strip().splitlines()) == 1
     # What is linear after elimination needs no msolve.
     assert call("count", file(ROW), "--engine", "exact", "--instances", 1) == 0
-
-
-def test_interrupt_keeps_what_is_done(file):
-    """Ctrl-C in a long estimate gives status 3; the finished trials are reported on stdout."""
-    path = file(DIAGONAL)
-    store = path.parent / "trials.sqlite"
-    words = ["--trials", "1000000", "--engine", "exact", "--json", "--store", str(store)]
-    process = start("estimate", str(path), *words, stdout=subprocess.PIPE)
-    wait_for_trials(store, process)
-    process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=60)
-    assert process.returncode == 3, err
-    data = json.loads(out)
-    assert 0 < data["trials"] < 1000000
-    assert "interrupted after" in err
-    assert "Traceback" not in err
 
 
 def test_a_bug_is_reported_in_one_line(capsys):

@@ -12,7 +12,7 @@ from matchprob.figures.experiments import _map
 @pytest.mark.parametrize("workers", [1, 2])
 def test_results_come_in_the_order_of_their_tasks(workers):
     """The results do not depend on the number of workers."""
-    assert list(_map(workers, abs, [-3, 2, -1])) == [3, 2, 1]
+    assert list(_map(workers, abs, [-3, 2])) == [3, 2]
 
 
 def test_work_in_processes_ends_with_the_call():

@@ -138,7 +138,7 @@ def test_engines_agree(engine):
 def test_tighter_never_matches_more(name, key, bounds, sign):
     """Trial by trial: matches under tight constraints are matches under looser ones."""
     low, high = sorted(bounds)
-    instances = [draw_instance(b11(name), 5, k) for k in range(20)]
+    instances = [draw_instance(b11(name), 5, k) for k in range(10)]
     kept = []
     for rules in ({key: low, "sign": sign}, {key: high, "sign": sign}, {"sign": sign}, {}):
         problem = b11(name, **rules)
@@ -296,7 +296,7 @@ def test_linear_normalization_networks_obey(masks, bound):
     """Solved as matrices, constrained as scales, shifts and weights: those solutions inside."""
     net = NormNet(widths=(2, 2), hidden=(3,), m=3, activation="linear")
     rules = {"max_abs": bound, "max_change": {next(iter(masks)): bound}}
-    trials = many(32)
+    trials = many(20)
     free = count(Problem(net, masks), trials)
     found = count(Problem(net, masks, constraints=Constraints(**rules)), trials)
     if free.generic_root_count == 0:

@@ -29,11 +29,9 @@ def test_optimizers_decrease_the_loss(method):
 @pytest.mark.parametrize("method", METHODS)
 def test_matched_means_a_witness(method):
     """A trial that counts as matched is decided to have a match."""
-    engine = OptimizerEngine(method, starts=30)
+    engine, drawn = OptimizerEngine(method, starts=20), instances(CASE, many(16))
     found = 0
-    for instance, count in zip(
-        instances(CASE, many(30)), engine.count_many(instances(CASE, many(30))), strict=True
-    ):
+    for instance, count in zip(drawn, engine.count_many(drawn), strict=True):
         assert count.status == "undetermined"
         assert count.paper_match is not None
         if count.real:

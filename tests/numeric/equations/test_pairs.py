@@ -23,6 +23,7 @@ from numeric.equations.pairs import (
     run_pair_discs,
 )
 from numeric.kernels import call, njit
+from tests.samples import many
 
 UNIT = Fraction(1, 2**106)
 # Far from underflow and overflow.
@@ -127,8 +128,8 @@ def misses(unit, systems):
 
 def test_random_rational_systems_are_enclosed_and_a_wrong_bound_is_caught():
     """Every exact value lies in its disc; with a bound ten times too small some do not."""
-    assert misses(PAIR_UNIT, 600) == 0
-    assert misses(PAIR_UNIT / 10, 600) > 0
+    assert misses(PAIR_UNIT, many(1200)) == 0
+    assert misses(PAIR_UNIT / 10, many(1200)) > 0
 
 
 def test_members_of_discs_are_enclosed():

@@ -9,6 +9,7 @@ from matchprob import Constraints, LinearRNN, NormNet, Problem, ShallowReLU, con
 from numeric.engines.counter import InstanceCounter
 from numeric.studies.trials import record_of
 from tests.refusals import refuses
+from tests.samples import many
 
 CASES = {
     "diagonal": Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}),
@@ -37,27 +38,27 @@ def counted(monkeypatch):
 @pytest.mark.parametrize("name", CASES)
 def test_a_store_answers_constraints_asked_later(name, counted, tmp_path):
     """Trial by trial the results of a new run, the solutions included."""
-    problem, store = CASES[name], tmp_path / "s.sqlite"
-    free = estimate(problem, 25, store=store, complete=True)
+    problem, store, trials = CASES[name], tmp_path / "s.sqlite", many(48)
+    free = estimate(problem, trials, store=store, complete=True)
     # In a cell that leaves weights free (a ReLU teacher that is off) not all solutions are known.
     open_ = {c.index for c in free.counts if c.status != "complete"}
     assert len(open_) < 5
     for rules in RULES:
         bounded = replace(problem, constraints=rules)
-        fresh = estimate(bounded, 25, complete=True)
+        fresh = estimate(bounded, trials, complete=True)
         counted.clear()
         told: list[int] = []
         kept = estimate(
-            bounded, 25, store=store, complete=True, advance=lambda c, t=told: t.append(c.index)
+            bounded, trials, store=store, complete=True, advance=lambda c, t=told: t.append(c.index)
         )
         assert set(counted) <= open_
-        assert sorted(told) == list(range(25))
+        assert sorted(told) == list(range(trials))
         for a, b in zip(fresh.counts, kept.counts, strict=True):
             assert record_of(a)[:5] == record_of(b)[:5]
             np.testing.assert_allclose(np.ravel(a.solutions), np.ravel(b.solutions), rtol=1e-9)
         # They are also written: nothing is computed twice.
         counted.clear()
-        again = estimate(bounded, 25, store=store, complete=True)
+        again = estimate(bounded, trials, store=store, complete=True)
         assert [record_of(c) for c in again.counts] == [record_of(c) for c in kept.counts]
         assert counted == []
 

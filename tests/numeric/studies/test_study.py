@@ -18,7 +18,7 @@ from numeric.studies.study import Study
 from numeric.studies.trials import record_of
 from numeric.studies.workers import WorkerFailed
 from tests.refusals import refuses
-from tests.samples import DIAGONAL, ROW, many
+from tests.samples import DIAGONAL, LONG, ROW, many
 
 ROOT = Path(__file__).resolve().parents[3]
 RANDOM = Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": RandomCells(budget=2)})
@@ -52,12 +52,13 @@ def test_only_the_missing_are_computed(tmp_path):
 
 def test_a_worker_that_dies_is_replaced():
     """Workers killed during the work do not change the result."""
+    kills = (9, 40) if LONG else (9,)
     with Study(DIAGONAL, workers=2) as study:
         killed = []
 
         def kill_sometimes(count):
             workers = study.workers._workers
-            if count.index in (9, 40) and workers:
+            if count.index in kills and workers:
                 pid = workers[0].process.pid
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
@@ -180,12 +181,12 @@ def test_half_width_does_not_depend_on_workers():
     ends = []
     for workers in (1, 2):
         with Study(DIAGONAL, workers=workers) as study:
-            ends.append(study.run(5000, half_width=0.08))
+            ends.append(study.run(5000, half_width=0.15))
     first, second = ends
     assert first.trials == second.trials < 5000
     assert list(map(record_of, first.counts)) == list(map(record_of, second.counts))
     assert first.interval() == second.interval() == first.running
-    assert first.running.half_width <= 0.08
+    assert first.running.half_width <= 0.15
     exact = proportion_interval(first.matched, first.unmatched, first.undetermined)
     assert first.running.half_width > exact.half_width
 
@@ -216,9 +217,9 @@ def cluster_records(trials, kill_at):
 
 def test_cluster_gives_the_same_records():
     """A Dask cluster of processes, one of them killed: the records of one process."""
-    found, killed = cluster_records(150, {40})
+    found, killed = cluster_records(80, {20})
     assert killed
-    assert found == records_of(DIAGONAL, 150)
+    assert found == records_of(DIAGONAL, 80)
 
 
 def test_a_cluster_without_workers_ends_the_work(monkeypatch):

@@ -36,7 +36,8 @@ def of_model(verb):
 
 
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
-ONE_ROW = (np.arange(70)[:, None] == 3).astype(int) * np.ones((1, 70), int)
+# Of row 3 each third cell: a form of 70 weights takes seconds to find.
+ONE_ROW = np.outer(np.arange(70) == 3, np.arange(70) % 3 == 0).astype(int)
 WIDE = mp.Problem(mp.LinearRNN(n=70, T=2, b=1, d=1, m=2), {"W": np.eye(70, dtype=int)})
 MADE = {
     "inspect": lambda: mp.inspect(DIAGONAL),
@@ -83,7 +84,9 @@ def result(name):
 
 def test_every_kind_of_picture_is_here():
     """Every type of result with a picture is drawn in these tests."""
-    assert {type(result(name)) for name in MADE} | {AuditResult} == set(PICTURES)
+    own = {"audit, principles", "construct, by depth"}
+    first = {name for name in MADE if "," not in name} | own
+    assert {type(result(name)) for name in first} | {AuditResult} == set(PICTURES)
 
 
 def drawn_at():

@@ -21,7 +21,7 @@ from numeric.equations.programs.descent import (
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students, starts_of
 from tests.refusals import refuses
-from tests.samples import DIAGONAL
+from tests.samples import DIAGONAL, LONG
 
 
 def batch(problem, count, starts=1):
@@ -51,7 +51,7 @@ def test_a_run_in_a_batch_ends_as_alone(name):
     chosen = find_optimizer(name)
     loss, w = batch(DIAGONAL, 12, 2)
     rate = chosen.rate or math.nan
-    steps = 1500
+    steps = 1500 if LONG else 600
     together = chosen.descend(loss, w, steps, rate)
     assert len(set(together.steps.tolist())) > 2
     for k in (0, 5, 11, 23):

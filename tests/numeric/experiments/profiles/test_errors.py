@@ -2,8 +2,6 @@
 
 import json
 import math
-import subprocess
-import sys
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +20,7 @@ from numeric.experiments.profiles.errors import (
 from numeric.experiments.profiles.families import least_of_relaxation, matches_of_family
 from numeric.families.relu.integral import relu_size
 from numeric.instances import draw_entries, draw_instance, stream, teacher_of
+from tests.matchprob.calls import call
 from tests.refusals import refuses
 from tests.samples import many
 
@@ -216,15 +215,13 @@ def test_a_basis_determines_the_map_of_an_affine_teacher_only():
         assert found.profiles[0].at(math.inf).matched > 0
 
 
-def test_the_command_prints_json(tmp_path):
+def test_the_command_prints_json(tmp_path, capsys):
     """`profile --by error --json` has the keys of every profile."""
     path = tmp_path / "p.toml"
     path.write_text(RNN.to_toml())
-    line = ["profile", str(path), "--by", "error", "--bounds", "0.1,1", "--trials", "20", "--json"]
-    done = subprocess.run(
-        [sys.executable, "-m", "matchprob", *line], capture_output=True, text=True, check=True
-    )
-    data = json.loads(done.stdout)
+    words = ("--by", "error", "--bounds", "0.1,1", "--trials", "20", "--json")
+    assert call("profile", path, *words) == 0
+    data = json.loads(capsys.readouterr().out)
     assert data["by"] == "error"
     assert [p["bound"] for p in data["points"]] == [0.1, 1.0]
     assert {"matched", "unmatched", "undetermined", "low", "high"} <= set(data["points"][0])

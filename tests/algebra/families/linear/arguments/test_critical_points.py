@@ -26,6 +26,7 @@ from algebra.systems.instances import rational_instance
 from matchprob import LinearRNN, Problem
 from tests.arguments import checked
 from tests.plain_data import changed, data_of
+from tests.samples import many
 
 # 27 critical points, an odd number.
 ODD = Problem(LinearRNN(n=2, T=3, b=2, d=1, m=3), {"W": [[1, 1], [1, 1]]})
@@ -49,7 +50,7 @@ def test_an_odd_number_is_an_argument_for_the_maximum(msolve):
     counted = number_of_critical_points(ODD, 3, 0, 10.0)
     assert (counted.number, counted.verdict, len(counted.primes)) == (27, "maximal", 2)
     assert checked(ARGUMENT, ODD, counted, equations=3)[0] == "probable"
-    for index in range(5):
+    for index in range(many(8)):
         student, teacher, X = rational_instance(ODD, 0, index)
         Y = ODD.network.forward(teacher, X)
         system = critical_equations(ODD.allocation, student, X, Y, RationalField())
