@@ -50,9 +50,9 @@ def rank_by_differences(problem: mp.Problem, seed: int) -> int:
 
 
 def test_minimal_iff_rank_is_below_the_number_of_labels() -> None:
-    """For 200 random allocations "minimal" is that an SVD shows a rank below dm."""
+    """For 100 random allocations "minimal" is that an SVD shows a rank below dm."""
     found = set()
-    for k, problem in enumerate(some_problems(200)):
+    for k, problem in enumerate(some_problems(100)):
         rank = max(rank_by_differences(problem, s) for s in (k, k + 1))
         certificate = certify(problem, search=0.0, subsets=0)
         assert (certificate.verdict == "minimal") == (rank < problem.network.outputs), problem

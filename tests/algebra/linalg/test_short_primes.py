@@ -18,15 +18,16 @@ from algebra.linalg.modular import (
     random_residues,
 )
 from algebra.linalg.short_primes import WIDTH, ShortRing, reduced, signed
+from tests.samples import more
 
 LARGEST = (1 << 23) - 15
 
 
-def columns_of(A, p):
+def columns_of(A, p, **width):
     """By elimination in blocks, whatever the size."""
     if p < 1 << 23:
-        return independent_columns(signed(A, p), ShortRing(p))
-    return independent_columns(A.copy(), _Residues(p))
+        return independent_columns(signed(A, p), ShortRing(p, **width))
+    return independent_columns(A.copy(), _Residues(p, **width))
 
 
 def of_rank(rows, columns, rank, p, seed):
@@ -50,24 +51,28 @@ def test_the_columns_are_those_of_the_echelon_form(p, rows, columns, rank, seed)
     assert columns_of(A, p) == modular_echelon(A, p)[1]
 
 
+@pytest.mark.parametrize("part", more(8, 1))
 @pytest.mark.parametrize("bits", [23, 61])
 @pytest.mark.parametrize(
     ("shape", "rank", "zeros"),
     [
-        ((1100, 700), 650, (slice(0, 500), slice(0, 300))),
-        ((600, 1000), 600, (slice(None), slice(100, 200))),
-        ((1200, 500), 40, (slice(0, 600), slice(None))),
-        ((900, 950), 0, (slice(0, 1), slice(0, 1))),
+        ((1104, 704), 648, (slice(0, 504), slice(0, 304))),
+        ((600, 1000), 600, (slice(None), slice(104, 200))),
+        ((1200, 504), 40, (slice(0, 600), slice(None))),
+        ((904, 952), 0, (slice(0, 8), slice(0, 8))),
     ],
 )
-def test_blocks_that_are_singular(shape, rank, zeros, bits):
-    """Zero blocks, repeated columns and a low rank: the pivots of FLINT, across blocks."""
+def test_blocks_that_are_singular(shape, rank, zeros, bits, part):
+    """Zero blocks, repeated columns and a low rank: the pivots of FLINT, across blocks.
+
+    In a quick run sizes and the width of a block are an eighth.
+    """
     p = random_prime(random.Random(5), bits)
-    A = of_rank(*shape, rank, p, 1)
-    A[zeros] = 0
+    A = of_rank(*(size // part for size in shape), rank // part, p, 1)
+    A[tuple(slice(s.start and s.start // part, s.stop and s.stop // part) for s in zeros)] = 0
     A[:, 7] = A[:, 3]
-    A[:, 480] = (A[:, 3] + A[:, 460]) % p
-    assert columns_of(A, p) == modular_echelon(A, p)[1]
+    A[:, 480 // part] = (A[:, 3] + A[:, 456 // part]) % p
+    assert columns_of(A, p, width=WIDTH // part) == modular_echelon(A, p)[1]
 
 
 @pytest.mark.parametrize("bits", [23, 61])
@@ -97,14 +102,16 @@ def test_products_are_those_of_integers(inner):
     assert (stack[1] == expected).all()
 
 
-def test_permuted_block_diagonal():
+@pytest.mark.parametrize("size", more(20, 100))
+def test_permuted_block_diagonal(size):
     """First rows of a block need not span it: rows far below do."""
-    p, rng = LARGEST, random.Random(3)
-    A = np.zeros((1300, 1300), np.int64)
-    for start in range(0, 1300, 100):
-        A[start : start + 100, start : start + 100] = of_rank(100, 100, 99, p, start)
-    A = A[rng.sample(range(1300), 1300)]
-    assert modular_rank(A, p) == 13 * 99
+    p, rng, n = LARGEST, random.Random(3), 13 * size
+    A = np.zeros((n, n), np.int64)
+    for start in range(0, n, size):
+        part = slice(start, start + size)
+        A[part, part] = of_rank(size, size, size - 1, p, start)
+    A = A[rng.sample(range(n), n)]
+    assert len(columns_of(A, p, width=WIDTH * size // 100)) == modular_rank(A, p) == n - 13
 
 
 def test_the_largest_sums_are_exact():

@@ -215,7 +215,7 @@ def _read(data):
 
 
 @given(files())
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=many(300), deadline=None)
 def test_random_files_that_are_read_are_valid(data):
     """Parser and schema are made from one declaration: what is read has its form."""
     assume(_read(data))

@@ -35,7 +35,7 @@ def test_the_allocations_are_those_of_the_text():
 
 def test_two_pictures_a_table_and_a_text(small, tmp_path, capsys):
     """All are written; what a bound allows grows with it, what is found exists."""
-    assert call("reproduce", "weights", "--trials", many(40), "--out", tmp_path) == 0
+    assert call("reproduce", "weights", "--trials", many(24), "--out", tmp_path) == 0
     for name in ("weights.png", "weights-training.png"):
         assert (tmp_path / name).read_bytes().startswith(b"\x89PNG")
     rows = list(csv.DictReader(io.StringIO((tmp_path / "weights.csv").read_text())))
@@ -63,7 +63,7 @@ def test_an_interrupt_keeps_finished_measurements(small, tmp_path, capsys, monke
         return whole(problem, *arguments, **options)
 
     monkeypatch.setattr(paper1_weights, "train", until)
-    assert call("reproduce", "weights", "--trials", 8, "--out", tmp_path) == 3
+    assert call("reproduce", "weights", "--trials", 3, "--out", tmp_path) == 3
     assert (tmp_path / "weights.sqlite").exists()
     assert "the same command goes on" in capsys.readouterr().err
     rows = list(csv.DictReader(io.StringIO((tmp_path / "weights.csv").read_text())))

@@ -30,7 +30,7 @@ def test_as_many_ordinary_weights():
 def test_figure(monkeypatch, tmp_path, capsys):
     """Below its width an allocation of scales is certified minimal, from it on maximal."""
     monkeypatch.setattr(paper2_match_probability, "_WIDTHS", {"linear": (2, 3), "relu": (2,)})
-    words = ["reproduce", "norm-mp", "--trials", "6", "--out", str(tmp_path), "--json"]
+    words = ["reproduce", "norm-mp", "--trials", "3", "--out", str(tmp_path), "--json"]
     assert run_command(lambda: app(words, standalone_mode=False)) == 0
     points = json.loads(capsys.readouterr().out)["points"]
     both = {
@@ -38,7 +38,7 @@ def test_figure(monkeypatch, tmp_path, capsys):
         for p in points
         if (p["net"], p["curve"]) == ("linear", "all scales and shifts")
     }
-    assert both == {(2, 2): 6, (2, 3): 6, (3, 2): 0, (3, 3): 6}
+    assert both == {(2, 2): 3, (2, 3): 3, (3, 2): 0, (3, 3): 3}
     relu = [p for p in points if p["net"] == "relu"]
     assert len(relu) == 8
     assert not any(p["undetermined"] for p in relu)

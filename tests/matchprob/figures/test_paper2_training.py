@@ -28,6 +28,18 @@ def small(monkeypatch):
     return calls
 
 
+@pytest.fixture
+def counted(small, monkeypatch):
+    """As `small`, and nothing is trained: all errors are 1."""
+
+    def told(setting):
+        small.append(setting)
+        return dict.fromkeys((*paper2_training.ALGORITHMS, "variance"), 1.0)
+
+    monkeypatch.setattr(paper2_training, "run_setting", told)
+    return small
+
+
 def test_figure_4(small, tmp_path, answer):
     """Both panels are drawn; the construction from the target is exact from w = d² on."""
     points = answer("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path)["points"]
@@ -39,16 +51,16 @@ def test_figure_4(small, tmp_path, answer):
     assert "smaller median error for d in [2, 3]" in (tmp_path / "norm-fig4.md").read_text()
 
 
-def test_results_are_kept(small, tmp_path, capsys):
+def test_results_are_kept(counted, tmp_path, capsys):
     """The same run again computes nothing; more runs compute only the new ones."""
     assert call("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path) == 0
-    done = len(small)
+    done = len(counted)
     # w = 9 of d = 3 is in both panels and computed once.
     assert done == 4
     assert call("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path) == 0
-    assert len(small) == done
+    assert len(counted) == done
     assert call("reproduce", "norm-fig4", "--trials", 2, "--out", tmp_path) == 0
-    assert len(small) == 2 * done
+    assert len(counted) == 2 * done
     capsys.readouterr()
 
 
@@ -83,14 +95,14 @@ def test_sparse_threshold(small, tmp_path, answer):
     assert "half of the masks succeed" in (tmp_path / "norm-sparse.md").read_text()
 
 
-def test_few_points(small, tmp_path, capsys):
+def test_few_points(counted, tmp_path, capsys):
     """With --points each curve has its end points only; the whole figure reuses them."""
     words = ("reproduce", "norm-fig4", "--trials", 1, "--out", tmp_path, "--json")
     assert call(*words, "--points", 2) == 0
     points = json.loads(capsys.readouterr().out)["points"]
     assert {p["x"] for p in points if p["panel"] == "width w"} == {3, 12}
-    assert len(small) == 4
+    assert len(counted) == 4
     assert call(*words) == 0
     assert len(json.loads(capsys.readouterr().out)["points"]) == 6 * (2 + 3)
-    assert len(small) == 4
+    assert len(counted) == 4
     assert call(*words, "--points", 0) == 2

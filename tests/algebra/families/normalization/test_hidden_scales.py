@@ -51,10 +51,10 @@ def quadratic(W2, W1, target):
 
 
 def test_two_by_two_by_the_signs_of_a_quadratic():
-    """2,000 random 2×2 targets at two units: the result agrees with Descartes' rule."""
+    """800 random 2×2 targets at two units: the result agrees with Descartes' rule."""
     rng = random.Random(2)
     seen = Counter()
-    for _ in range(2000):
+    for _ in range(800):
         data = block(rng, 2, 2, 2)
         c, b, a = quadratic(*data)
         found = find_hidden_scales(*data)
@@ -69,7 +69,7 @@ def test_two_by_two_by_the_signs_of_a_quadratic():
         else:
             assert found.is_realized
             assert found.positive == (1 if a * c < 0 else 2)
-    assert 1250 < seen[RATIONAL] + seen[IRRATIONAL] < 1500
+    assert 480 < seen[RATIONAL] + seen[IRRATIONAL] < 620
     assert seen[IMPOSSIBLE] == 0
     assert seen[NOT_FOUND] < 10
 

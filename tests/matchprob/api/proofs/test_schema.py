@@ -155,7 +155,7 @@ NAMED = ("network", "learnable", "support", "values", "signs", "weights", "teach
 
 
 @given(more=st.data())
-@settings(max_examples=many(900), deadline=None)
+@settings(max_examples=many(500), deadline=None)
 def test_damaged_files_are_refused(files, more):
     """What the schema refuses is not read; of the other form, both refuse it."""
     data = files[more.draw(st.sampled_from(sorted(files)))]

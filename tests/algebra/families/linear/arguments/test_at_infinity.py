@@ -23,6 +23,7 @@ from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearRNN, Problem, draw_instance
 from tests.arguments import checked
 from tests.plain_data import changed, data_of
+from tests.samples import many
 
 CELLS = [("W", 0, 4), ("W", 3, 1), ("W", 3, 3), ("W", 4, 0), ("W", 4, 4)]
 # All sub-allocations of three weights have an even number of solutions.
@@ -137,7 +138,7 @@ def test_instances_have_matches_with_large_weights(found):
     """Least squares finds a match in every random instance."""
     rng = np.random.default_rng(5)
     network = PROBLEM.network
-    for index in range(30):
+    for index in range(many(48)):
         instance = draw_instance(PROBLEM, 3, index)
 
         def gap(w, instance=instance):

@@ -52,7 +52,7 @@ def test_definite_forms_are_those_with_positive_eigenvalues():
     for cells in ([(0, 0), (1, 1)], [(0, 1), (1, 0)], [(0, 0), (1, 1), (2, 2)]):
         n, found = 1 + max(max(cell) for cell in cells), 0
         problem = problem_of(n, 1, cells)
-        for entries in product((-1, 1, 2), repeat=2 * n):
+        for entries in product((-1, 1, 2) if n == 2 else (-1, 2), repeat=2 * n):
             for k in (-1, 1):
                 D, P, K = (entries[:n],), tuple((v,) for v in entries[n:]), ((k,),)
                 claimed = not why_not_definite(problem, DefiniteForm("rows", D, P, K))

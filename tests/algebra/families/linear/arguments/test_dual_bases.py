@@ -170,7 +170,7 @@ def has_student(problem, rng):
 def test_every_accepted_order_has_students():
     """All 24 orders of random allocations: if one is accepted, a random teacher is a student."""
     found = 0
-    for seed in range(24):
+    for seed in range(12):
         rng = random.Random(f"orders/{seed}")
         learnable = {
             name: [[int(rng.random() < 0.75) for _ in range(shape[1])] for _ in range(shape[0])]
@@ -183,7 +183,7 @@ def test_every_accepted_order_has_students():
             # A change of basis has n² numbers, and a teacher has all but these to be matched.
             assert problem.allocation.size >= NET.parameters - NET.n**2
             assert has_student(problem, np.random.default_rng(seed))
-    assert found > 10
+    assert found > 5
 
 
 @pytest.mark.parametrize(
