@@ -190,7 +190,10 @@ class HomotopyEngine:
         if not jobs:
             return jobs, notes
         everything = [np.arange(self.start.root_count)] * len(jobs)
-        self._attempt(jobs, everything, self.settings)
+        # N certified roots are all, so a path that jumps is noticed.  In the free inputs, which are
+        # used near infinity, basins are too small for long steps.
+        quick = self._inputs is None and self.start.source == GIVEN
+        self._attempt(jobs, everything, self.settings.quick() if quick else self.settings)
         # With a form in free inputs the expensive attempts find nothing more.
         attempts = self.retries if self._inputs is None else min(self.retries, _CHEAP)
         for attempt in range(attempts):

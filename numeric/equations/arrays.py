@@ -67,7 +67,14 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
     a, x = a[:, None], x[:, None]
     for matrix, step, v, i, j in chain.learning:
         if matrix == "M" and chain.read_all:
-            J[:, :, v] = sum(A[q][:, a, i] * H[q][:, j, x] for q in range(K))
+            # Entries (a, i) and (j, x) of the factors, as places in flat arrays.
+            left, right = (a * A[0].shape[2] + i).ravel(), (j * m + x).ravel()
+            total = sum(
+                np.take(A[q].reshape(count, -1), left, axis=1)
+                * np.take(H[q].reshape(count, -1), right, axis=1)
+                for q in range(K)
+            )
+            J[:, :, v] = np.asarray(total).reshape(count, r, len(v))
         elif matrix == "M":
             J[:, :, v] = A[K - step][:, a, i] * S[step - 1][:, j, x]
         elif matrix == "S0":

@@ -278,7 +278,7 @@ class ParameterSystem(ABC):
     @property
     def has_states(self) -> bool:
         """Whether there is a system with values as unknowns."""
-        return max(self.form.groups, default=-1) >= 0
+        return max(self.raw_form.groups, default=-1) >= 0
 
     @property
     def states(self) -> int:

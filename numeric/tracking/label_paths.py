@@ -13,7 +13,7 @@ point of the label space and the line, for w outside a set of measure 0, meets n
 before t = 1: almost every path ends at a solution, and every solution can be reached, as the set of
 all (w, Y) is irreducible.  Starts are independent: there is no monodromy, and duplicates are
 frequent only for small N.  Not all solutions are equally frequent; those with large weights are
-rare.
+rare.  Paths may also jump to one another (`TrackerSettings.quick`): any solution will do.
 
 Real starts are not suitable: on a real line solutions meet in pairs and become complex (one path in
 a hundred arrived at n = 12), while complex lines avoid these folds.  Endpoints that look real are
@@ -140,7 +140,7 @@ class LabelPaths:
         else:
             lines = WeightLines(chain, *ends)
         tracked = follow(
-            lines, np.arange(count), np.zeros(count, np.int64), starts, TrackerSettings()
+            lines, np.arange(count), np.zeros(count, np.int64), starts, TrackerSettings().quick()
         )
         good = (tracked.status == DONE) & np.isfinite(tracked.roots).all(axis=1)
         return tracked.roots[good]

@@ -55,6 +55,17 @@ class TrackerSettings:
             self.most_rejected,
         )  # fmt: skip
 
+    def quick(self) -> TrackerSettings:
+        """Longer steps, for paths whose ends show whether one has jumped to another.
+
+        Where N distinct roots must arrive a jump is noticed, and where any root will do it does no
+        harm.
+        """
+        return replace(
+            self, order=self.order - 2, tolerance=self.tolerance * 300,
+            contraction=self.contraction * 10, accuracy=self.accuracy * 1e4,
+        )  # fmt: skip
+
     def careful(self) -> TrackerSettings:
         """The lifted system, smaller steps, and a stricter test against jumps to other paths."""
         return TrackerSettings(
