@@ -19,7 +19,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
@@ -50,6 +50,8 @@ NO_GAIN, PRESYNAPTIC = ("none", "presynaptic")
 GAIN = (NO_GAIN, PRESYNAPTIC, RATES)
 # Numbers of cells of matrices of which rows and columns are held.
 _MOST_CELLS = 1 << 26
+# Weights that parameters move: rows, columns, numbers of the parameters.
+Moved = Mapping[str, tuple[np.ndarray, np.ndarray, np.ndarray]]
 # One rate, one for each unit, or a file of them.
 _Rate = (
     Annotated[float, Keyword("exclusiveMinimum", 0), Keyword("maximum", 1)]
@@ -292,9 +294,7 @@ class RNN(ActivatedNetwork):
         return [int(unit) for unit in np.flatnonzero(~is_reached)]
 
     def paths(self, support: Support) -> UnitPaths | None:
-        """The units that paths join to labels; None if all are read, or there are too many."""
-        if "D" not in support:
-            return None
+        """The units that paths join; None if there are too many weights."""
         sizes = [np.prod(self.shapes[name]) for name in self.shapes if name not in self.sparse]
         is_sparse = isinstance(held(support, "W"), SparseMatrix) or self.n**2 <= _MOST_CELLS
         return UnitPaths(self, support) if is_sparse and max(sizes) <= _MOST_CELLS else None
@@ -365,8 +365,8 @@ class UnitPaths:
     """The units from which a path leads to a label, and those that are ever different from 0."""
 
     def __init__(self, network: RNN, support: Support) -> None:
-        self._shapes, self._support = network.shapes, support
-        n, (post, pre) = network.n, self.cells("W")
+        self._network, self._support = network, support
+        post, pre = self.cells("W")
 
         def closed(units: np.ndarray, ends: np.ndarray, starts: np.ndarray) -> np.ndarray:
             """With all units that paths of at most T - 1 synapses connect to some units."""
@@ -377,22 +377,22 @@ class UnitPaths:
                     break
             return units
 
-        def those(name: str, side: int) -> np.ndarray:
-            """The units with an entry of a matrix."""
-            found = np.zeros(n, bool)
-            if name in network.shapes:
-                found[self.cells(name)[side]] = True
-            return found
-
-        self.to_labels = closed(those("D", 1), post, pre)
+        self.to_labels = closed(self._those("D", 1), post, pre)
         # One synapse more: the units whose activity is multiplied, and initial states.
         self.sent = self.to_labels.copy()
         self.sent[pre[self.to_labels[post]]] = True
-        active = those("B", 0) | those("c", 0) | those(START, 0)
+        active = self._those("B", 0) | self._those("c", 0) | self._those(START, 0)
         if not network.activation.vanishes_at_zero:
             active[:] = True
         self.active = closed(active, pre, post)
         self.active[post[self.active[pre]]] = True
+
+    def _those(self, name: str, side: int) -> np.ndarray:
+        """The units with an entry of a matrix."""
+        found = np.zeros(self._network.n, bool)
+        if name in self._network.shapes:
+            found[self.cells(name)[side]] = True
+        return found
 
     def cells(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         """Rows and columns of the weights of a matrix that exist."""
@@ -401,7 +401,7 @@ class UnitPaths:
             there = mask.values != 0
             return mask.rows[there], mask.columns[there]
         rows, columns = np.nonzero(
-            np.ones(self._shapes[name]) if mask is None else np.asarray(mask)
+            np.ones(self._network.shapes[name]) if mask is None else np.asarray(mask)
         )
         return rows, columns
 
@@ -415,3 +415,77 @@ class UnitPaths:
             return self.to_labels[rows] & self.active[rows]
         # Inputs and initial states are sent before they are read, as gains and biases of currents.
         return True if name == "e" else self.sent[rows]
+
+    def reach(self, moved: Moved, size: int) -> Iterator[np.ndarray]:
+        """Parameters on which the recorded numbers of each unit may depend, for every step.
+
+        Parameters
+        ----------
+        moved : mapping of str to (rows, columns, numbers)
+            The weights that parameters move, each with the number of its parameter.
+        size : int
+            Number of parameters.
+
+        Yields
+        ------
+        ndarray of uint8
+            For each unit a bit for each parameter, in words of 64.
+        """
+        net, (post, pre) = self._network, self.cells("W")
+        order = np.argsort(post, kind="stable")
+        post, pre = post[order], pre[order]
+        units, starts = np.unique(post, return_index=True)
+        ends = np.append(starts, len(pre))[1:]
+
+        def put(bits: np.ndarray, name: str, active: np.ndarray | None = None) -> None:
+            """Add the parameters of weights into units; of units that are active."""
+            if name not in moved:
+                return
+            rows, columns, numbers = moved[name]
+            if active is not None:
+                kept = active[columns if name == "W" else rows]
+                rows, numbers = rows[kept], numbers[kept]
+            bit = np.left_shift(1, 7 - numbers % 8).astype(np.uint8)
+            np.bitwise_or.at(bits.view(np.uint8), (rows, numbers // 8), bit)
+
+        def received(sets: np.ndarray) -> np.ndarray:
+            """The unions of the sets of presynaptic units."""
+            out = np.zeros_like(sets)
+            for unit, first, last in zip(units, starts, ends, strict=True):
+                np.bitwise_or.reduce(sets[pre[first:last]], axis=0, out=out[unit])
+            return out
+
+        driven, biased, always = self._those("B", 0), self._those("c", 0), np.zeros(net.n, bool)
+        always[:] = not net.activation.vanishes_at_zero
+        h, live = np.zeros((net.n, -(-size // 64)), np.uint64), self._those(START, 0)
+        put(h, START)
+        read, is_same = h, False
+        for _ in range(net.T):
+            if is_same:
+                # A state that does not change any more.
+                yield read.view(np.uint8)
+                continue
+            sent = h.copy()
+            if net.has_currents:
+                active = live | biased | always
+                put(sent, "c")
+                put(sent, GAINS, active)
+            else:
+                active = live | driven
+                put(sent, "B")
+            new, now = received(sent), np.zeros(net.n, bool)
+            now[post[active[pre]]] = True
+            now |= driven if net.has_currents else biased | always
+            put(new, "W", active)
+            put(new, "B" if net.has_currents else "c")
+            if net.leak != NO_LEAK:
+                new, now = new | h, now | live
+                put(new, LEAK, now)
+            is_same = bool((now == live).all() and np.array_equal(h, new))
+            h, live = new, now
+            read = h.copy()
+            if net.has_currents:
+                put(read, "c")
+                if net.gain == RATES:
+                    put(read, GAINS, live | biased | always)
+            yield read.view(np.uint8)

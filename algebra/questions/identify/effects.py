@@ -11,6 +11,7 @@ meets it is proved at one point, and the kernel consists of the parameters witho
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
@@ -42,24 +43,59 @@ def have_effect(network: Network, cells: Sequence[Cell], support: Support | None
     >>> have_effect(net, [("W", 0, 0), ("W", 1, 0), ("c", 1, 0)], read).tolist()
     [True, False, False]
     """
+    found = paths_of(network, cells, support) if support and "D" in support else None
+    if found is None:
+        return np.ones(len(cells), bool)
+    paths, moved = found
+    effective = np.zeros(len(cells), bool)
+    for name, (rows, columns, numbers) in moved.items():
+        effective[numbers[np.broadcast_to(paths.effects(name, rows, columns), rows.shape)]] = True
+    return effective
+
+
+def paths_of(
+    network: Network, cells: Sequence[Cell], support: Support | None
+) -> tuple[Any, dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]]] | None:
+    """The paths between units, and the weights that each parameter moves.
+
+    Parameters
+    ----------
+    network, cells, support
+        As for `have_effect`.
+
+    Returns
+    -------
+    paths : UnitPaths
+        See `algebra.networks.rnn`.
+    moved : dict of str to (rows, columns, numbers)
+        By matrix; a number is the place of the parameter among the cells.
+    None
+        If the network is of another kind, or low ranks learn.
+    """
     own = base_of(network)
     paths = own.paths(support or {}) if isinstance(own, ActivatedNetwork) else None
     if paths is None:
-        return np.ones(len(cells), bool)
+        return None
     parameters = network.parameters_of if isinstance(network, Parametrized) else {}
-    known: dict[str, np.ndarray] = {}
-    found = []
-    for name, i, j in cells:
+    places: dict[str, list[tuple[int, int, int]]] = {}
+    for number, (name, i, j) in enumerate(cells):
+        places.setdefault(name, []).append((i, j, number))
+    moved: dict[str, tuple[np.ndarray, np.ndarray, np.ndarray]] = {}
+    for name, entries in places.items():
+        table = np.array(entries, np.int64).T
         if name not in parameters:
-            found.append(bool(paths.effects(name, i, j)))
-            continue
-        if name not in known:
+            parts = table[0], table[1], table[2]
+        else:
             matrix, update, _, shape = parameters[name]
-            known[name] = np.ones(shape[0] * shape[1], bool)
-            if len(update.arrays(own.shapes[matrix])) == 1:
-                rows, columns = paths.cells(matrix)
-                numbers = update.numbers_at(own.shapes[matrix], rows, columns)
-                numbers = numbers[np.broadcast_to(paths.effects(matrix, rows, columns), rows.shape)]
-                known[name] &= np.bincount(numbers, minlength=len(known[name]) + 1)[1:] > 0
-        found.append(bool(known[name][i]))
-    return np.array(found, bool)
+            if len(update.arrays(own.shapes[matrix])) > 1:
+                return None
+            rows, columns = paths.cells(matrix)
+            number_of = np.full(shape[0] * shape[1] + 1, -1)
+            number_of[table[0] + 1] = table[2]
+            numbers = number_of[update.numbers_at(own.shapes[matrix], rows, columns)]
+            parts = rows[numbers >= 0], columns[numbers >= 0], numbers[numbers >= 0]
+            name = matrix
+        before = moved.get(name, tuple(part[:0] for part in parts))
+        first, second, third = map(np.concatenate, zip(before, parts, strict=True))
+        moved[name] = first, second, third
+    return paths, moved

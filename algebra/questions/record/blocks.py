@@ -11,12 +11,13 @@ numbers at step t.  The rank f(U) of the rows of U satisfies, for each t,
 
 .. math:: f(U) ≤ |C_t(U)| + n_{t+1}(U) + … + n_T(U),
 
-because at most C_t(U) columns of the rows of the first t steps are not 0.  (The factors of the
-derivatives, Σ_s L_s ⊗ R_s, show these columns: a weight without a nonzero term is not among them.
-A step of a linear recurrent network adds one row W^t B of numbers to those of a unit, so its count
-n_t is at most the number of entries of this row.)  The least of these bounds is a_T, where a_0 = 0
-and a_t = min(a_{t-1} + n_t, |C_t|).  All samples pass through the same function: if a derivative is
-zero at two random samples, it is zero for all, except with a probability that
+because at most C_t(U) columns of the rows of the first t steps are not 0.  (In a circuit with an
+activation these are the weights on paths to the units, `algebra.networks.rnn.UnitPaths`.  In other
+networks the factors of the derivatives, Σ_s L_s ⊗ R_s, show them: a weight without a nonzero term
+is not among them.  A step of a linear recurrent network adds one row W^t B of numbers to those of a
+unit, so its count n_t is at most the number of entries of this row.)  The least of these bounds is
+a_T, where a_0 = 0 and a_t = min(a_{t-1} + n_t, |C_t|). All samples pass through the same function:
+if a derivative is zero at two random samples, it is zero for all, except with a probability that
 `RecordingQuestion.point_error` includes.
 
 A unit is in every recording of rank f(all) if a weight is not zero in its rows only: the rows of
@@ -31,7 +32,7 @@ combinations of them has the same rank, together with any other rows, except wit
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -40,6 +41,7 @@ from algebra.linalg.modular import Residues, matmul, modular_echelon, random_res
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import STATES, Point
 from algebra.networks.protocols import jacobian_of
+from algebra.questions.identify.effects import paths_of
 from algebra.ranks.derivatives import dual_point
 from algebra.time_limits import check_time
 
@@ -59,7 +61,6 @@ _AT_A_GLANCE = 1 << 19
 _TOGETHER = 512
 # Samples at which it is seen on which weights a number depends.
 SEEN = 2
-_BITS = np.array([bin(k).count("1") for k in range(256)], np.uint8)
 # Called with the point, the rows and the element of each row.
 Check = Callable[[Point, Residues, np.ndarray], None]
 
@@ -238,34 +239,25 @@ class _Reach:
     """Numbers of weights that the numbers of units depend on: see the docstring of the module."""
 
     def __init__(self, question: RecordingQuestion, point: Point) -> None:
-        network, cells = question.parametrized.network, question.allocation.cells
-        names = sorted(question.allocation.matrices)
-        few = Point(point.p, point.seed, point.weights, point.X[:, :SEEN])
         [(_, inside)] = question.owners
-        factors = jacobian_of(network).modular_readings(STATES, few, names)
         place = {k: i for i, k in enumerate(question.allowed)}
-        places = {
-            name: np.array([(k, c[1], c[2]) for k, c in enumerate(cells) if c[0] == name]).T
-            for name in names
-        }
-        shape = len(question.allowed), len(factors)
-        self.rows = np.zeros(shape, np.int64)
-        self.bits = np.zeros((*shape, (len(cells) + 7) // 8), np.uint8)
-        for t, (part, of) in enumerate(zip(factors, inside, strict=True)):
+        self.rows = np.zeros((len(question.allowed), len(inside)), np.int64)
+        # The different unions of the sets of the first steps, and which of them is that of a step.
+        unions, self.union_of = list[np.ndarray](), list[int]()
+        sets = _sets_by_paths(question) or _sets_at(question, point)
+        for t, (known, of) in enumerate(zip(sets, inside, strict=True)):
             check_time()
-            known = np.zeros((of.shape[0], len(cells)), bool)
-            for name, (at, i, j) in places.items():
-                if name in part:
-                    left, right = ((values != 0) for values in part[name])
-                    left = left.any(axis=2) if left.ndim == 4 else left
-                    for moves, is_met in zip(left, right.any(axis=2), strict=True):
-                        known[:, at] |= moves[:, i] & is_met[j]
-            packed = np.packbits(known, axis=1)
-            for unit, element in enumerate(of[:, 0].tolist()):
-                if element in place:
-                    self.rows[place[element], t] = _numbers_a_step(question)
-                    self.bits[place[element], t] = packed[unit]
-        np.bitwise_or.accumulate(self.bits, axis=1, out=self.bits)
+            some = [(unit, place[k]) for unit, k in enumerate(of[:, 0].tolist()) if k in place]
+            units, elements = np.array(some, np.int64).reshape(-1, 2).T
+            self.rows[elements, t] = _numbers_a_step(question)
+            now = np.zeros((len(place), known.shape[1]), np.uint8)
+            now[elements] = known[units]
+            if unions:
+                now |= unions[-1]
+            if not unions or not np.array_equal(now, unions[-1]):
+                unions.append(now)
+            self.union_of.append(len(unions) - 1)
+        self.bits = np.stack(unions, axis=1)
 
     @property
     def indispensable(self) -> frozenset[int]:
@@ -279,8 +271,41 @@ class _Reach:
         chosen, others = list(chosen), list(others)
         rows = self.rows[others] + self.rows[chosen].sum(axis=0)
         bits = self.bits[others] | np.bitwise_or.reduce(self.bits[chosen], axis=0)
-        seen = _BITS[bits].sum(axis=2, dtype=np.int64)
+        seen = np.bitwise_count(bits).sum(axis=2, dtype=np.int64)
         found = np.zeros(len(others), np.int64)
-        for t in range(rows.shape[1]):
-            found = np.minimum(found + rows[:, t], seen[:, t])
+        for t, union in enumerate(self.union_of):
+            found = np.minimum(found + rows[:, t], seen[:, union])
         return found
+
+
+def _sets_by_paths(question: RecordingQuestion) -> Iterator[np.ndarray] | None:
+    """For each step the weights that a number of each unit depends on, a bit each, by paths."""
+    allocation, support = question.allocation, question.parametrized.support
+    found = paths_of(question.parametrized.network, allocation.cells, support)
+    if found is None:
+        return None
+    paths, moved = found
+    sets: Iterator[np.ndarray] = paths.reach(moved, allocation.size)
+    return sets
+
+
+def _sets_at(question: RecordingQuestion, point: Point) -> Iterator[np.ndarray]:
+    """The same for other networks, from derivatives at a point."""
+    network, cells = question.parametrized.network, question.allocation.cells
+    names = sorted(question.allocation.matrices)
+    few = Point(point.p, point.seed, point.weights, point.X[:, :SEEN])
+    [(_, inside)] = question.owners
+    factors = jacobian_of(network).modular_readings(STATES, few, names)
+    places = {
+        name: np.array([(k, c[1], c[2]) for k, c in enumerate(cells) if c[0] == name]).T
+        for name in names
+    }
+    for part, of in zip(factors, inside, strict=True):
+        known = np.zeros((of.shape[0], len(cells)), bool)
+        for name, (at, i, j) in places.items():
+            if name in part:
+                left, right = ((values != 0) for values in part[name])
+                left = left.any(axis=2) if left.ndim == 4 else left
+                for moves, is_met in zip(left, right.any(axis=2), strict=True):
+                    known[:, at] |= moves[:, i] & is_met[j]
+        yield np.packbits(known, axis=1)

@@ -8,6 +8,8 @@ import pytest
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.questions.identify.effects import have_effect
+from algebra.questions.record import blocks
+from algebra.questions.record.question import recording_question
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import by_parameters
 from matchprob import identify
@@ -69,3 +71,21 @@ def test_unread_units_prove_the_kernel():
     assert (("c", 3, 0),) in found.fibre.groups
     assert [state.free for state in found.target] == [0, 0, 2, 4]
     assert found.to_dict()["target_free"] == 4
+
+
+@pytest.mark.parametrize("seed", range(many(40)))
+def test_paths_reach_what_derivatives_show(seed):
+    """For every step and unit the weights of the paths are those of derivatives modulo a prime."""
+    question = recording_question(sparse_circuit(seed), "units")
+    by_paths, at_point = (
+        [np.unpackbits(bits, axis=1) for bits in sets]
+        for sets in (
+            blocks._sets_by_paths(question),
+            blocks._sets_at(question, question.point(2147483629, seed)),
+        )
+    )
+    size = question.allocation.size
+    assert len(by_paths) == len(at_point)
+    for known, found in zip(by_paths, at_point, strict=True):
+        assert np.array_equal(known[:, :size], found[:, :size])
+        assert not known[:, size:].any()
