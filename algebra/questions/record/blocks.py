@@ -43,6 +43,8 @@ from algebra.networks.base import STATES, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.questions.identify.effects import paths_of
 from algebra.ranks.derivatives import dual_point
+from algebra.ranks.few_samples import span_of_labels
+from algebra.ranks.jacobian import is_in_parts
 from algebra.time_limits import check_time
 
 if TYPE_CHECKING:
@@ -140,6 +142,11 @@ def span_at(
     start : Span, optional
         A space to which their rows are added.
     """
+    network = question.parametrized.network
+    if start is None and is_in_parts(network) and _are_labels(question):
+        if used is not None:
+            used.extend(question.allowed)
+        return span_of_labels(network, point, question.allocation.cells, bound)
     blocks, p, size = _Blocks(question, point, None), point.p, question.allocation.size
     span = start or Span.empty(size)
     if sum(blocks.sizes) * size <= _AT_A_GLANCE:
@@ -171,6 +178,14 @@ def span_at(
                 break
         span = span.extended(np.concatenate(parts), p)
     return span
+
+
+def _are_labels(question: RecordingQuestion) -> bool:
+    """Whether all labels of all samples may be recorded, and nothing else."""
+    every = len(question.elements)
+    inside = [of for _, parts in question.owners for of in parts]
+    are_all = len(question.allowed) == every and all((of < every).all() for of in inside)
+    return question.kinds == ("outputs",) and are_all
 
 
 def _numbers_a_step(question: RecordingQuestion) -> int:

@@ -200,3 +200,16 @@ def test_directions_of_large_targets_are_those_of_their_rows(seed, monkeypatch):
     monkeypatch.setattr(blocks_module, "_AT_A_GLANCE", 0)
     assert found() == rows
     assert any(entry["free"] for states, _ in rows for entry in states)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_labels_of_few_samples_give_the_same_target(monkeypatch, seed):
+    """In a large network the span of all labels is that of some samples: the same is free."""
+    support = {"W": np.random.default_rng(seed).integers(0, 2, (4, 4)).tolist()}
+    net = RNN(n=4, T=2, b=1, d=1, m=5, biases=True)
+    problem = Problem(net, {"W": {"gain": "rows"}, "c": "all"}, support)
+    found = []
+    for many in (1 << 25, -1):
+        monkeypatch.setattr("algebra.ranks.jacobian._MANY", many)
+        found += [identify(problem, target=target) for target in ("units", "samples=new")]
+    assert [f.target for f in found[:2]] == [f.target for f in found[2:]]
