@@ -21,6 +21,8 @@ from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 
 _BATCH = "Z"
 _STEP = 1e-200
+# Numbers of a weight's moved copies that are evaluated at once.
+_TOGETHER = 1 << 18
 
 
 def _sigmoid(a: np.ndarray) -> np.ndarray:
@@ -131,7 +133,10 @@ def labels(
         In the output's shape, with the batch axis last.
     """
     blocks = {name: value[..., None] for name, value in weights.items()} | dict(samples)
-    m = next(iter(samples.values())).shape[-1]
+    return _labels_of(program, blocks, next(iter(samples.values())).shape[-1])
+
+
+def _labels_of(program: Program, blocks: Mapping[str, np.ndarray], m: int) -> np.ndarray:
     found = evaluate_wide(program, Doubles(), blocks)[program.output]
     return np.broadcast_to(found, (*found.shape[:-1], m))
 
@@ -157,14 +162,23 @@ def jacobian(
     ndarray
         One row for each label, sample by sample within an output; one column for each entry.
     """
+    fixed = {name: value[..., None] for name, value in weights.items()}
+    m = next(iter(samples.values())).shape[-1]
     columns = []
     for name, mask in learnable.items():
-        for cell in np.argwhere(mask):
-            moved = dict(weights)
-            moved[name] = weights[name].astype(np.complex128)
-            moved[name][tuple(cell)] += 1j * _STEP
-            columns.append(labels(program, moved, samples).imag.ravel() / _STEP)
-    return np.stack(columns, axis=1) if columns else np.zeros((0, 0))
+        cells, most = np.argwhere(mask), max(1, _TOGETHER // (m * weights[name].size))
+        for start in range(0, len(cells), most):
+            part = cells[start : start + most]
+            count = len(part)
+            # All samples with the first entry moved, then all with the second one, and so on.
+            moved = np.repeat(fixed[name].astype(np.complex128), count, axis=-1)
+            moved[(*part.T, np.arange(count))] += 1j * _STEP
+            blocks = fixed | {name: np.repeat(moved, m, axis=-1)}
+            blocks |= {key: np.tile(value, count) for key, value in samples.items()}
+            found = _labels_of(program, blocks, count * m).imag / _STEP
+            found = found.reshape(-1, count, m).transpose(0, 2, 1)
+            columns.append(found.reshape(-1, count))
+    return np.concatenate(columns, axis=1) if columns else np.zeros((0, 0))
 
 
 def smallest_error(errors, starts, steps=300):
