@@ -68,8 +68,10 @@ def random_network(rng: random.Random, kinds: tuple[str, ...]) -> Network:
         return mp.ShallowReLU(q=small(3), n=small(4), d=small(2), m=small(3))
     depth = small(2)
     widths = tuple(small(2) for _ in range(depth + 1))
-    hidden = tuple(small(4) for _ in range(depth))
-    return mp.NormNet(widths, hidden, small(2), rng.choice(("linear", "relu")))
+    hidden: list[Any] = [small(4) for _ in range(depth)]
+    if rng.random() < 0.3:
+        hidden[0] = (hidden[0], small(3))
+    return mp.NormNet(widths, tuple(hidden), small(2), rng.choice(("linear", "relu")))
 
 
 def random_problem(
