@@ -9,6 +9,7 @@ it), one term for each occurrence of the matrix in the chain.
 
 from __future__ import annotations
 
+from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -69,9 +70,10 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
         if matrix == "M" and chain.read_all:
             # Entries (a, i) and (j, x) of the factors, as places in flat arrays.
             left, right = (a * A[0].shape[2] + i).ravel(), (j * m + x).ravel()
+            # The sizes are named, since there may be no points.
             total = sum(
-                np.take(A[q].reshape(count, -1), left, axis=1)
-                * np.take(H[q].reshape(count, -1), right, axis=1)
+                np.take(A[q].reshape(count, prod(A[q].shape[1:])), left, axis=1)
+                * np.take(H[q].reshape(count, prod(H[q].shape[1:])), right, axis=1)
                 for q in range(K)
             )
             J[:, :, v] = np.asarray(total).reshape(count, r, len(v))

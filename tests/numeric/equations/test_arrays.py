@@ -28,6 +28,15 @@ def test_many_points_are_each_of_them(chain, kind):
 
 
 @pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
+def test_no_points_have_no_values(chain):
+    """An instance may have no real solution: then there are no rows."""
+    parameters, _ = chain.random(np.random.default_rng(0))
+    r = chain.unknowns
+    values, slopes = residuals(chain, parameters, np.zeros((0, r)))
+    assert (values.shape, slopes.shape) == ((0, r), (0, r, r))
+
+
+@pytest.mark.parametrize("chain", CHAINS, ids=lambda c: str(c.allocation))
 def test_jacobian_agrees_with_difference_quotients(chain):
     """The derivative by the product rule is that of the residual."""
     parameters, root = chain.random(np.random.default_rng(5))
