@@ -28,6 +28,7 @@ from algebra.programs.generic import (
     random_program_point,
 )
 from algebra.programs.program import Program
+from algebra.programs.residues import NoResidues
 from algebra.questions.capacity.reasons import entries_in_words, reason_of
 from algebra.results import Result, named
 from algebra.time_limits import check_time
@@ -183,16 +184,18 @@ def without_effect(
     program = models[0].program
     structure = reached(program, names)
     live = {name: np.zeros(mask.shape, bool) for name, mask in structure.items()}
-    failures: list[NoPattern] = []
+    failures: list[NoPattern | NoResidues] = []
+    valid: list[Model] = []
     for number, model in enumerate(models):
         left = [name for name in live if (structure[name] & ~live[name]).any()]
         try:
             if left:
                 _mark(model, structure, live, left, f"effects/{seed}/{number}")
-        except NoPattern as error:
-            # Values at drawn weights overflow: the other patterns decide.
+            valid.append(model)
+        except (NoPattern, NoResidues) as error:
+            # Values overflow, or do not exist at the model's own weights: other patterns decide.
             failures.append(error)
-    if len(failures) == len(models):
+    if not valid:
         raise failures[0]
     chooses = "choose" in models[0].functions
     out = []
@@ -209,7 +212,7 @@ def without_effect(
             )
             out.append(NoEffect(name, size + int(dead.sum()), reason))
         elif dead.any():
-            reason = (reason_of(models[0], [name], 0, dead.size) if dead.all() else "") or (
+            reason = (reason_of(valid[0], [name], 0, dead.size) if dead.all() else "") or (
                 "no label changes with it" if dead.all() else
                 f"no label changes with {entries_in_words(dead)}"
             )  # fmt: skip

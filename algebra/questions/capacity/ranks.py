@@ -492,9 +492,18 @@ def _short_ranks(
 def _long_ranks(
     model: Model, subset: Subset, m: int, seed: int, stream: str = "capacity"
 ) -> tuple[list[int], Fraction | None]:
-    """`_ranks` modulo a long prime."""
-    point = random_program_point(model, m, f"{stream}/{seed}")
-    ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}")
+    """`_ranks` modulo a long prime.
+
+    Raises
+    ------
+    NoPattern
+        If a value does not exist, such as a quotient by a weight of the model that is 0.
+    """
+    try:
+        point = random_program_point(model, m, f"{stream}/{seed}")
+        ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}")
+    except NoResidues as error:
+        raise NoPattern(str(error)) from None
     error = _deficit_error(model, subset, ranks)
     if error and not point.is_free:
         free = random_program_point(model, m, f"{stream}/{seed}/free", strict=False)

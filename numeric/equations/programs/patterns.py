@@ -57,6 +57,8 @@ _SPREAD = 0.3
 # Values of this size, in units of the largest, count as 0; distance of weights beside others.
 _ROUNDING = 1e-13
 _BESIDE = 1e-7
+# Denominators that are doubles.
+_LARGE = 1 << 1000
 # One of so many entries of a kernel is kept where few suffice.
 _TAPS = 4
 _FUNCTIONS: dict[str, Callable[..., Any]] = {
@@ -160,7 +162,7 @@ class _Recorder(EntryArithmetic):
 
 def doubles(table: np.ndarray, denominator: int) -> np.ndarray:
     """Rational numbers in doubles: integers, perhaps of Python, over one denominator."""
-    if table.dtype != object:
+    if table.dtype != object and denominator < _LARGE:
         return np.asarray(table / denominator, np.float64)
     # The quotient of two long integers is rounded correctly.
     flat = [value / denominator for value in table.ravel().tolist()]

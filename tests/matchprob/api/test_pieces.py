@@ -424,3 +424,29 @@ def test_a_mask_is_no_generic_sample():
     # All parameters count: that is a number, and no lower bound.
     own = table["subset"].index("last layer")
     assert (table["rank"][own], table["redundant"][own]) == ("18", "0")
+
+
+def quotient(below, size=1.0):
+    """relu(W x) / b at a model's own b."""
+    build = Builder()
+    x = build.contract("ij,j->i", build.weight("W", (3, 2)), build.sample("x", (2,)))
+    inverse = build.invert(build.weight("b", (3,)))
+    program = build.program(build.multiply(build.rectified(x), inverse))
+    own = {"W": size * np.random.default_rng(0).standard_normal((3, 2)), "b": np.full(3, below)}
+    values = {name: over_denominator(value, name) for name, value in own.items()}
+    return Read(program, values, frozenset(), {}, dict.fromkeys(own, "matrix"))
+
+
+def test_values_that_do_not_exist_at_a_models_own_weights():
+    """A quotient by 0 there has no rank; drawn weights have some."""
+    [found] = mp.capacity(quotient(0.0), ["W"]).subsets
+    assert {point.at for point in found.points} == {"generic"}
+    assert found.rank == mp.capacity(quotient(2.0), ["W"]).subsets[0].rank == 6
+    assert mp.dimension(quotient(0.0)).dimension == mp.dimension(quotient(2.0)).dimension
+    assert mp.capacity(quotient(0.0), "*", check=True).unused == ()
+
+
+def test_weights_that_are_very_small():
+    """Their denominators are larger than any double."""
+    [found] = mp.capacity(quotient(1.0, 1e-310), ["W"]).subsets
+    assert (found.points[0].at, found.rank) == ("file", 6)
