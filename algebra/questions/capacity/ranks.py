@@ -502,8 +502,8 @@ def _long_ranks(
     try:
         point = random_program_point(model, m, f"{stream}/{seed}")
         ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}")
-    except NoResidues as error:
-        raise NoPattern(str(error)) from None
+    except NoResidues as missing:
+        raise NoPattern(str(missing)) from None
     error = _deficit_error(model, subset, ranks)
     if error and not point.is_free:
         free = random_program_point(model, m, f"{stream}/{seed}/free", strict=False)

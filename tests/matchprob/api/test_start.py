@@ -75,6 +75,7 @@ def test_an_update_of_low_rank_of_a_square_matrix(rank, size):
     ]  # fmt: skip
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning", "ignore::FutureWarning")
 def test_the_start_of_an_adapter():
     """PEFT's LoRA of a small GPT-2: both ranks are autograd's."""
     torch = pytest.importorskip("torch", reason="torch is not installed")
@@ -85,8 +86,7 @@ def test_the_start_of_an_adapter():
         vocab_size=5, n_positions=4, n_embd=4, n_layer=1, n_head=2, bos_token_id=0, eos_token_id=0
     )
     net = peft.get_peft_model(
-        transformers.GPT2LMHeadModel(config),
-        peft.LoraConfig(r=1, task_type="CAUSAL_LM", fan_in_fan_out=True),
+        transformers.GPT2LMHeadModel(config), peft.LoraConfig(r=1, task_type="CAUSAL_LM")
     ).double()
     tokens = torch.cartesian_prod(*[torch.arange(5)] * 3)
     found = {s.name: s for s in mp.capacity(mp.from_torch(net, tokens), LEARNING).subsets}
