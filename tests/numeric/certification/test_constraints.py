@@ -86,14 +86,20 @@ def million(name):
     ("name", "rules", "value"),
     [
         ("diagonal", {"max_abs": 3.0}, 0.53),
-        ("off-diagonal", {"max_abs": 3.0}, 0.55),
-        ("row", {"max_abs": 3.0}, 0.554),
-        ("diagonal", {"max_abs": 1.0}, 0.24),
         ("off-diagonal", {"max_abs": 1.0}, 0.20),
         ("row", {"max_abs": 1.0}, 0.249),
         ("diagonal", {"max_change": 1.0}, None),
-        ("off-diagonal", {"sign": "keep"}, None),
         ("row", {"sign": "+"}, None),
+        *(
+            # Trial by trial they are compared with the closed form above.
+            pytest.param(*case, marks=pytest.mark.long)
+            for case in (
+                ("off-diagonal", {"max_abs": 3.0}, 0.55),
+                ("row", {"max_abs": 3.0}, 0.554),
+                ("diagonal", {"max_abs": 1.0}, 0.24),
+                ("off-diagonal", {"sign": "keep"}, None),
+            )
+        ),
     ],
     ids=str,
 )

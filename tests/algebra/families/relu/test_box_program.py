@@ -11,11 +11,12 @@ from numeric.families.relu.cells import CellTree
 from numeric.families.relu.hull import columns_left
 from numeric.instances import draw_instance
 from tests.numeric.families.relu.cases import problem
+from tests.samples import many
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 
-@pytest.mark.parametrize("index", range(10))
+@pytest.mark.parametrize("index", range(many(20)))
 def test_decisions_with_sides_are_proofs_that_agree_with_scipy(index):
     """A match lies on the sides; without one every leaf is refuted; SciPy's hulls allow no more."""
     instance = draw_instance(problem(3, 4, 2, 3, W1=MASK), 1, index)

@@ -7,11 +7,12 @@ from flint import fmpq
 from algebra.families.relu.equations import U_ZERO, V_ZERO, relu_system
 from matchprob import InputError, draw_instance
 from tests.numeric.families.relu.cases import brute_force, problem
+from tests.samples import many
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]
 
 
-@pytest.mark.parametrize("index", range(8))
+@pytest.mark.parametrize("index", range(many(16)))
 def test_solutions_of_patterns_are_witnesses(index):
     """A pattern's solution reproduces the labels, and every brute-force solution is found."""
     instance = draw_instance(problem(3, 4, 2, 3, W1=MASK), 5, index)

@@ -19,6 +19,7 @@ from algebra.questions.record.verify import verify_recording
 from matchprob import identify
 from tests.algebra.questions.record.subsets import cases
 from tests.refusals import refuses
+from tests.samples import many
 
 SQUARE = {"polynomial": [0, 1, 1]}
 
@@ -181,7 +182,7 @@ def test_wrong_targets_are_refused():
     refuses("no steps", record, flat, "units", target="times=0")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize("seed", range(many(16)))
 def test_directions_of_large_targets_are_those_of_their_rows(seed, monkeypatch):
     """Random vectors of the kernel, and spans from a few rows, show the same free directions."""
     rng = np.random.default_rng(seed)
@@ -209,7 +210,7 @@ def test_labels_of_few_samples_give_the_same_target(monkeypatch, seed):
     net = RNN(n=4, T=2, b=1, d=1, m=5, biases=True)
     problem = Problem(net, {"W": {"gain": "rows"}, "c": "all"}, support)
     found = []
-    for many in (1 << 25, -1):
-        monkeypatch.setattr("algebra.ranks.jacobian._MANY", many)
+    for limit in (1 << 25, -1):
+        monkeypatch.setattr("algebra.ranks.jacobian._MANY", limit)
         found += [identify(problem, target=target) for target in ("units", "samples=new")]
     assert [f.target for f in found[:2]] == [f.target for f in found[2:]]
