@@ -198,12 +198,15 @@ def test_a_section_by_a_shift_has_an_odd_number_of_points():
     assert counts["b4"] == 87
 
 
-def test_a_stored_instance_has_no_match():
-    """d = 3, w = 5, L = 3: 20 complex solutions, none real; another target is not that instance."""
-    stored = json.loads(gzip.decompress((DATA / "frozen_layers_3_5_3.json.gz").read_bytes()))
+@pytest.mark.parametrize(("case", "cell"), [(frozen_layers, (3, 5, 3)), (problem, (3, 3, 5))])
+def test_a_stored_instance_has_no_match(case, cell):
+    """20 and 18 complex solutions, none real; another target is not that instance."""
+    name = "frozen_layers_{}_{}_{}.json.gz".format(*cell)
+    stored = json.loads(gzip.decompress((DATA / name).read_bytes()))
     found = mp.verify(stored)
     assert (found.holds, found.verdict) == (True, "intermediate")
-    assert problem_from_dict(stored["problem"]) == frozen_layers(3, 5, 3)
-    instance = stored["evidence"]["lowered"]["evidence"]["enclosed_solutions"]
-    instance["teacher"]["W6"][0][0] = "1"
+    assert problem_from_dict(stored["problem"]) == case(*cell)
+    evidence = stored["evidence"]
+    evidence = evidence["lowered"]["evidence"] if "lowered" in evidence else evidence
+    evidence["enclosed_solutions"]["teacher"]["W6"][0][0] = "1"
     assert not mp.verify(stored).holds
