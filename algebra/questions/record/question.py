@@ -396,6 +396,12 @@ class RecordingQuestion:
         """Whether the target is determined only by what determines all that may be recorded."""
         if self.target is None or self._is_in_target:
             return True
+        size = self.allocation.size
+        if self.rank.rank == size:
+            at = self.point(self.rank.p, self.rank.seed)
+            if span_at(self.about_target, at, size).rank == size:
+                # Both have the largest rank, proved at this point.
+                return True
         [(p, number)] = islice(self.points(), 1)
         return self.determined_rank(p, number) == self.rank.rank
 
