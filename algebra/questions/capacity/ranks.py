@@ -305,7 +305,7 @@ def whole_rank(
         The rank; the number of samples; whether more samples would not increase it, as far as
         known.
     """
-    found = _grown(model, Subset("all", tuple(names)), m, seed)
+    found = _grown(model, Subset("all", tuple(names)), m, seed, is_one_of_many=False)
     return found.ranks[-1], found.samples, found.is_whole
 
 
@@ -373,7 +373,9 @@ def _most_samples(model: Model, subset: Subset, entry: int = _BYTES) -> int:
     return least
 
 
-def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
+def _grown(
+    model: Model, subset: Subset, m: int | None, seed: int, is_one_of_many: bool = True
+) -> _Growth:
     """Ranks of 1, 2, … samples: of m, or of as many as increase the rank."""
     d, size = model.outputs, subset.learnable(model.program)
     entry = _BYTES_OF_UPDATES if subset.low_rank else _BYTES
@@ -415,7 +417,7 @@ def _grown(model: Model, subset: Subset, m: int | None, seed: int) -> _Growth:
         costly = is_costly(model, samples)
         rows = d * samples
         following = d * min(more * samples, most)
-        stops = "choose" in model.functions and model.is_given
+        stops = is_one_of_many and "choose" in model.functions and model.is_given
         stops = stops and following * size * min(following, size) > _MOST_LONG
         ends = m is not None or samples >= most or costly or stops
         bounds = "choose" in model.functions and (
