@@ -263,7 +263,11 @@ def _bound_at(
         # The bound of the numbers of rows needs less: of large questions it is often enough.
         for sizes_only in (True, False) if len(leaves) == 1 else (False,):
             problem = question.groups(p, number, check, sizes_only)
-            found = spanning_bound(problem, leaves, enough)
+            if sizes_only:
+                # Without a rank: where this is not enough, the reach of units is tried first.
+                found = problem.quick_bound(problem.whole)
+            else:
+                found = spanning_bound(problem, leaves, enough)
             if found is not None and found >= enough:
                 break
         return None if found is None else Fraction(found, question.unit)
