@@ -101,7 +101,8 @@ def test_ranks_and_round_trip(seed):
     back = by_updates(asked)
     for name, update in problem.updates.items():
         size = update.size(problem.network.shapes[name])
-        assert back.updates.get(name) == (update if size else None)
+        # One without numbers may be left out.
+        assert back.updates.get(name) in ((update,) if size else (update, None))
     assert asked.allocation.size == problem.learning.dimension
 
 
