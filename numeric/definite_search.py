@@ -6,6 +6,12 @@ states of long ones) and restricted to {D w P = 0}; K is projected to the left k
 at long rows.  D, P and K are changed at random, many ways at once, and changes are kept that raise
 the ratio of q's smallest eigenvalue to its largest one.  Once it is positive the matrices are
 rounded to integers, and an exact check decides.
+
+Not every allocation can have such a form.  q is a sum of products of two linear forms, b of them (b
+the number of inputs) for each unit that reads through learnable cells and is read through learnable
+cells of short rows.  A product has at most one positive eigenvalue, a sum at most as many as its
+terms together, a restriction no more (Sylvester's law of inertia).  So the form is not searched for
+if {D w P = 0} has a larger dimension than q has products.
 """
 
 from __future__ import annotations
@@ -62,7 +68,7 @@ def definite_form(problem: Problem, seed: int) -> DefiniteForm | None:
     }  # fmt: skip
     for number, (lines, own) in enumerate(sizes.items()):
         form = _Form(learnable_cells(problem, lines), *own)
-        if len(form.long) >= form.outputs:
+        if len(form.long) >= form.outputs or not form.has_enough_products:
             continue
         for found in form.positive(np.random.default_rng([seed, number])):
             for claimed in _rounded(found, form.long, lines):
@@ -90,6 +96,14 @@ class _Form:
         short = self.mask.copy()
         short[self.long] = False
         return np.argwhere(short)
+
+    @property
+    def has_enough_products(self) -> bool:
+        """Whether the number of positive eigenvalues can be the dimension of {D w P = 0}."""
+        reading = self.mask.sum(axis=1) > 0
+        products = self.inputs * int(reading[np.unique(self.cells[:, 1])].sum())
+        unknowns = len(self.cells) + self.inputs * len(self.long)
+        return products >= unknowns - self.inputs * self.outputs
 
     def positive(self, rng: np.random.Generator) -> Iterator[Matrices]:
         """D, P and K whose form is positive definite."""

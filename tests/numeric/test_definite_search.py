@@ -13,7 +13,7 @@ from algebra.families.linear.arguments.definite_form import ARGUMENT, DefiniteFo
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Problem
-from numeric.definite_search import definite_form
+from numeric.definite_search import _Form, definite_form
 from tests.arguments import checked
 from tests.doubles import smallest_error
 from tests.plain_data import changed
@@ -49,6 +49,22 @@ def with_cells(network, cells):
     mask = np.zeros((network.n, network.n), int)
     mask[tuple(np.array(cells).T)] = 1
     return Problem(network, {"W": mask.tolist()})
+
+
+@pytest.mark.parametrize("seed", range(many(24)))
+def test_forms_of_few_products_are_nowhere_definite(seed):
+    """Of 320 random forms with fewer products than free unknowns none is positive definite."""
+    rng = np.random.default_rng(seed)
+    inputs, outputs, n = int(rng.integers(1, 3)), int(rng.integers(1, 3)), 7
+    mask = np.zeros((n, n), bool)
+    for row in np.flatnonzero(rng.random(n) < 0.8):
+        mask[row, rng.choice(n, inputs, replace=False)] = True
+    form = _Form(mask, outputs, inputs)
+    if len(form.cells) <= inputs * outputs:
+        return
+    shapes = ((outputs, n), (n, inputs), (inputs, outputs))
+    found = form.ratios(*(rng.standard_normal((320, *shape)) for shape in shapes))
+    assert form.has_enough_products or found.max() < 1e-6
 
 
 def transposed(problem):
