@@ -50,8 +50,9 @@ def circuit(kind: str, b: int, m: int, r: int, *, n: int = 302, exist: int = 3_6
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
     holds = verify_recording(found.proof_file()).holds
     return (
-        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {first_choices[0]}; {len(found.recorded)} recorded, "
-        f"bound {found.bound}, rank {found.rank.rank}, {middle - began:.1f} s, "
+        f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {'; '.join(first_choices[:1])}; "
+        f"{len(found.recorded)} recorded, bound {found.bound}, rank {found.rank.rank}, "
+        f"{middle - began:.1f} s, "
         f"{peak:.2f} GiB; proof holds: {holds}, "
         f"{time.process_time() - middle:.1f} s"
     )
