@@ -52,6 +52,7 @@ def test_a_closed_pipe_is_no_error(tmp_path):
     out = tmp_path / "c.json"
     process = start("certify", DIAGONAL, "--out", str(out), stdout=subprocess.PIPE)
     process.stdout.close()
-    said = process.stderr.read()
+    with process.stderr:
+        said = process.stderr.read()
     assert process.wait(120) == 0, said
     assert out.exists()

@@ -61,7 +61,7 @@ def address(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, int
             yield json.loads(text)["address"], server.pid
             break
     server.terminate()
-    server.wait(20)
+    server.communicate(timeout=20)
 
 
 def processor_time(pid: int) -> float:
