@@ -116,7 +116,7 @@ class Verification(Result):
             known.append(f"{done} check{'s' * (done != 1)} finished, and none of them failed.")
             missing = "; ".join(c.text for c in self.checks if c.status == UNFINISHED)
             open_ = f"whether the file proves {self.verdict!r} (unfinished: {missing})"
-            decided_by = "the remaining checks, with more time"
+            decided_by = "the remaining checks, with more time, or more memory (`--memory`)"
             steps = (step("verify", "more time", timeout=3600),)
         elif not self.holds:
             wrong = [check for check in self.checks if check.status == FAILED]

@@ -161,9 +161,10 @@ class ValuesInFile:
     others: ClassVar[Any] = tuple[tuple[str, ...], ...] | SparseTable
 
 
-_Numbers = Annotated[Any, entries_of(Count)]
+_Numbers = Annotated[Any, entries_of(Count, sparse=True)]
 _Texts = Annotated[Any, entries_of(str)]
-_Mask = Annotated[Any, entries_of(Annotated[int, Keyword("minimum", 0), Keyword("maximum", 1)])]
+_Bit = Annotated[int, Keyword("minimum", 0), Keyword("maximum", 1)]
+_Mask = Annotated[Any, entries_of(_Bit, sparse=True)]
 _Signs = Annotated[Any, entries_of(Annotated[int, Keyword("minimum", -1), Keyword("maximum", 1)])]
 _UPDATES: dict[str, type[Record]] = {"lora": LowRankUpdate, "gain": GainUpdate, "tied": TiedUpdate}
 _Learning = Annotated[

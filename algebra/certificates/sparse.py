@@ -23,6 +23,8 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import items, matrix_of
 from algebra.certificates.records import Context, Converted, Counts, Record, reader_of
 from algebra.declarations import Count
+from algebra.linalg.sparse import SparseMatrix
+from algebra.networks.masks import LARGE
 
 # Entries of the largest matrix that is always written as rows.
 MOST_ENTRIES = 10_000
@@ -76,8 +78,9 @@ def has_sparse_form(value: Any) -> bool:
 
 
 def entries(
-    value: Any, place: str, shape: tuple[int, int], check: Callable[[Any, str], Any]
-) -> np.ndarray:
+    value: Any, place: str, shape: tuple[int, int], check: Callable[[Any, str], Any],
+    sparse: bool = False,
+) -> Any:  # fmt: skip
     """The checked entries of a matrix of a file, given by its rows or in sparse form.
 
     Parameters
@@ -89,10 +92,12 @@ def entries(
         The required shape.
     check : callable
         Makes the value of an entry, from the entry and its place.
+    sparse : bool, optional
+        Whether integers of a large matrix of which most are 0 are held by their places.
 
     Returns
     -------
-    ndarray
+    ndarray or SparseMatrix
         An array of int64, or of objects if not all entries are integers of 63 bits.
 
     Raises
@@ -123,19 +128,21 @@ def entries(
                 raise CheckFailed(at, f"has {len(row)} entries for {len(own)} columns")
             found += [check(v, f"{at}[{k}]") for k, v in enumerate(row)]
     kinds = _array([rest, *([one] if values is None else found)])
+    down, across = np.array(places, np.int64).reshape(-1, 2).T
+    if sparse and not rest and kinds.dtype != object and shape[0] * shape[1] > LARGE:
+        numbers = np.broadcast_to(kinds[1:], len(places)).copy()
+        return SparseMatrix(down, across, numbers, shape).without_zeros()
     out = np.full(shape, kinds[0], kinds.dtype)
-    if places:
-        down, across = np.array(places).T
-        out[down, across] = kinds[1] if values is None else kinds[1:]
+    out[down, across] = kinds[1] if values is None else kinds[1:]
     return out
 
 
-def entries_of(entry: Any) -> Converted:
+def entries_of(entry: Any, sparse: bool = False) -> Converted:
     """A matrix of the context's shape with entries of a form, as rows or in sparse form."""
     rows: Any = tuple[tuple[entry, ...], ...]
 
-    def read(value: Any, place: str, context: Context) -> np.ndarray:
-        return entries(value, place, context["shape"], reader_of(entry, context))
+    def read(value: Any, place: str, context: Context) -> Any:
+        return entries(value, place, context["shape"], reader_of(entry, context), sparse)
 
     return Converted(rows | SparseTable, read, lambda array: compact(array.tolist()))
 

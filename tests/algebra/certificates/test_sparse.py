@@ -11,6 +11,7 @@ from algebra.certificates import sparse
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import whole
 from algebra.certificates.sparse import compact, entries
+from algebra.linalg.sparse import SparseMatrix
 from tests.samples import many
 
 
@@ -38,6 +39,12 @@ def test_what_is_read_is_what_was_written(rows):
     read = json.loads(json.dumps(written))
     shape = len(rows), len(rows[0])
     assert entries(read, "W", shape, number).tolist() == rows
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sparse, "LARGE", 0)
+        held = entries(read, "W", shape, number, sparse=True)
+    assert np.asarray(held).tolist() == rows
+    if isinstance(held, SparseMatrix):
+        assert held.values.all()
     assert entries(rows, "W", shape, number).tolist() == rows
     # The sparse form has fewer numbers, but its names and two pairs of brackets for each row.
     assert len(json.dumps(written)) < len(json.dumps(rows)) + 80 + 8 * len(rows)
