@@ -123,23 +123,21 @@ def _order(
     return [list(given).index(name) for name in names]
 
 
-def read_rows(path: Path) -> Rows | Edges:
+def read_rows(path: Path, sheet: str = "") -> Rows | Edges:
     """The entries of a matrix, or an edge list, as text.
 
     Parameters
     ----------
     path : Path
         A file of text (see `algebra.problems.sheets`) or a workbook.
+    sheet : str, optional
+        Of a workbook that has several.
 
     Raises
     ------
     InputError
         If it is neither; OSError is left to the caller.
     """
-    return _rows_or_edges(path)
-
-
-def _rows_or_edges(path: Path, sheet: str = "") -> Rows | Edges:
     found = _list_or_table(path, sheet)
     return found if isinstance(found, Edges) else rows_of_table(found)
 
@@ -294,7 +292,7 @@ def read_edges(
         if kind not in _TEXTS:
             return FORMATS[kind](path)
         if not columns:
-            return _rows_or_edges(path, sheet)
+            return read_rows(path, sheet)
         width = len(columns.replace(",", " ").split()) if isinstance(columns, str) else 0
         return _edges_of(_table_of(path, sheet, width), columns)
 
