@@ -29,7 +29,7 @@ from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import Reduction
+from algebra.problems.reduction import Reduction, lowered
 from algebra.time_limits import checked
 from numeric.streams import Streams, stream, streams_of
 
@@ -182,6 +182,10 @@ class Instance:
             student[name][i, j] = value
         return student
 
+    def restored(self, solution: Sequence[Any]) -> tuple[Any, ...]:
+        """A solution in terms of the instance from which this one was made: unchanged."""
+        return tuple(solution)
+
 
 @dataclass(frozen=True)
 class ReducedInstance(Instance):
@@ -297,6 +301,12 @@ def reduced(instance: Instance, reduction: Reduction) -> ReducedInstance:
         original=instance,
         reduction=reduction,
     )
+
+
+def lowered_instance(instance: Instance) -> Instance:
+    """The instance of the equivalent network that is solved; itself if there is none."""
+    reduction = lowered(instance.problem)
+    return instance if reduction is None else reduced(instance, reduction)
 
 
 def stacked(matrices: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:

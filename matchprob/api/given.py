@@ -10,7 +10,6 @@ from typing import Any
 from algebra.errors import InputError, shown
 from algebra.problems.instance_files import GivenNumbers, given_numbers, load_instance
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import lowered
 from algebra.time_limits import OutOfTime, positive_seconds, within
 from numeric.count_result import CountResult
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
@@ -25,7 +24,7 @@ from numeric.engines.base import (
 )
 from numeric.engines.counter import restored
 from numeric.engines.plans import Plan
-from numeric.instances import GivenInstance, ReducedInstance, given_instance, reduced
+from numeric.instances import GivenInstance, given_instance, lowered_instance
 
 Given = GivenNumbers | Mapping[str, Any] | str | Path
 
@@ -115,16 +114,14 @@ def count_given(
     began = time.monotonic()
     resources = Resources()
     # Neither a generic root count nor a verdict applies to it.
-    reduction = lowered(problem)
-    solved = instance if reduction is None else reduced(instance, reduction)
+    solved = lowered_instance(instance)
     plan = Plan(solved.allocation, 0, 0, None, "not computed for a given instance")
     try:
         check_engine(name, resources)
         with within(timeout):
             task = Assignment(solved.problem, plan, True, False, timeout, resources)
             (found,) = make_engine(name, task).count_many([solved])
-        if isinstance(solved, ReducedInstance):
-            found = restored(found, solved)
+        found = found if solved is instance else restored(found, solved)
     except OutOfTime:
         note = "the time limit was reached"
         found = InstanceCount(0, None, None, UNDETERMINED, note, reason=Reason.LOST)

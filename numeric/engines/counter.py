@@ -40,7 +40,7 @@ from numeric.engines.base import (
     make_engine,
 )
 from numeric.engines.plans import Plan, linear_plan, rank_plan, root_plan
-from numeric.instances import Instance, ReducedInstance, reduced
+from numeric.instances import Instance, reduced
 
 # Largest number of engines kept: each allocation of a random problem needs its own.
 _MOST_ENGINES = 64
@@ -363,7 +363,7 @@ def _of_plan(plan: Plan, instance: Instance) -> Instance:
     return instance if plan.reduction is None else reduced(instance, plan.reduction)
 
 
-def restored(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
+def restored(count: InstanceCount, instance: Instance) -> InstanceCount:
     """A count with the solutions of the original problem."""
     solutions, boxes = (
         tuple(instance.restored(s) for s in found) for found in (count.solutions, count.boxes)

@@ -16,7 +16,6 @@ import time
 from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 from flint import fmpz_poly
@@ -28,7 +27,6 @@ from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import Box, RealRoots, are_disjoint, elementary_roots
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import lowered
 from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
@@ -37,7 +35,7 @@ from numeric.count_result import CountResult
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.phcpy.floating_core import FloatingCore
-from numeric.instances import Instance, ReducedInstance, reduced
+from numeric.instances import Instance, lowered_instance
 
 _NAME = "exact"
 # Number of complex solutions beyond which a core is not solved again for minimal polynomials.
@@ -181,12 +179,7 @@ def _polynomials(
     instance: Instance, boxes: Sequence[Box]
 ) -> tuple[tuple[fmpz_poly, ...], ...] | None:
     """Polynomials in the order of the boxes; None if they cannot be computed."""
-    reduction = lowered(instance.problem)
-    solved = instance if reduction is None else reduced(instance, reduction)
-
-    def restored(values: Sequence[Any]) -> tuple[Any, ...]:
-        return solved.restored(values) if isinstance(solved, ReducedInstance) else tuple(values)
-
+    solved = lowered_instance(instance)
     for defer in (True, False):
         check_time()
         core = exact_core(solved, defer=defer)
@@ -202,14 +195,14 @@ def _polynomials(
         if again is None:
             continue
         place = [
-            [k for k, b in enumerate(map(restored, again)) if not are_disjoint([a, b])]
+            [k for k, b in enumerate(map(solved.restored, again)) if not are_disjoint([a, b])]
             for a in boxes
         ]
         if sorted(place) != [[k] for k in range(len(again))]:
             continue
         polynomials = minimal_polynomials(core, roots)
         if polynomials is not None:
-            return tuple(restored(polynomials[k]) for [k] in place)
+            return tuple(solved.restored(polynomials[k]) for [k] in place)
     return None
 
 
