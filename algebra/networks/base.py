@@ -149,15 +149,13 @@ class Axis:
     places: tuple[tuple[str, int], ...]
 
 
-def _width(value: Any, name: str, key: str) -> int | tuple[int, ...]:
-    """A width; in `hidden` also a list of them, which is a number if it has one entry."""
-    if key != "hidden" or not isinstance(value, (list, tuple)):
+def _width(value: Any, name: str, nested: bool) -> int | tuple[int, ...]:
+    """A width; if they are `nested` also a list of them, which is a number if it has one entry."""
+    if not nested or not isinstance(value, (list, tuple)):
         return whole_number(value, name, 1, MAX_CELLS)
     if not value:
         raise InputError(f"`{name}` ([]) must name at least one width")
-    found = tuple(
-        whole_number(width, f"{name}[{k}]", 1, MAX_CELLS) for k, width in enumerate(value)
-    )
+    found = tuple(whole_number(w, f"{name}[{k}]", 1, MAX_CELLS) for k, w in enumerate(value))
     return found if len(found) > 1 else found[0]
 
 
@@ -227,6 +225,8 @@ class Network(Programmed):
         The permitted values of each option that is a word.
     words_with_numbers : frozenset of str
         Those words that take numbers: ``{ word = [c0, c1, …] }`` in a problem file.
+    nested : frozenset of str
+        Lists of sizes in which an entry may be a list itself.
     rates : tuple of str
         Matrices whose weights lie between 0 and 1.
     has_instances : bool
@@ -251,6 +251,7 @@ class Network(Programmed):
     needs_entries: ClassVar[bool] = False
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {}
     words_with_numbers: ClassVar[frozenset[str]] = frozenset()
+    nested: ClassVar[frozenset[str]] = frozenset()
     rates: ClassVar[tuple[str, ...]] = ()
     has_instances: ClassVar[bool] = True
     sparse: ClassVar[frozenset[str]] = frozenset()
@@ -278,18 +279,18 @@ class Network(Programmed):
 
     def __post_init__(self) -> None:
         for field in fields(self):  # type: ignore[arg-type]
-            value = getattr(self, field.name)
+            name, value = field.name, getattr(self, field.name)
             size: Any
-            if field.name in self.choices():
+            if name in self.choices():
                 continue
-            if field.name in ("widths", "hidden"):
-                name = field.name
+            if name in ("widths", "hidden"):
                 if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
                     raise InputError(f"`{name}` ({shown(value)}) must be a list of whole numbers")
-                size = tuple(_width(width, f"{name}[{k}]", name) for k, width in enumerate(value))
+                nested = name in self.nested
+                size = tuple(_width(w, f"{name}[{k}]", nested) for k, w in enumerate(value))
             else:
-                size = whole_number(value, field.name, 1, MAX_CELLS)
-            object.__setattr__(self, field.name, size)
+                size = whole_number(value, name, 1, MAX_CELLS)
+            object.__setattr__(self, name, size)
         held = {
             **self.shapes,
             "the samples X": self.input_shape,

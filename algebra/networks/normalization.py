@@ -87,6 +87,7 @@ class NormNet(HasPatternCost, Network):
     title: ClassVar[str] = "normalization-layer"
     only_verbs: ClassVar[str] = "inspect, certify, count, estimate, compare and construct"
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}
+    nested: ClassVar[frozenset[str]] = frozenset({"hidden"})
 
     widths: tuple[int, ...]
     hidden: tuple[Size | Annotated[tuple[Size, ...], Keyword("minItems", 1)], ...]
