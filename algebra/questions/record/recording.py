@@ -29,6 +29,7 @@ from algebra.matroids.containing import cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points
 from algebra.matroids.spanning import (
+    SpanningProblem,
     cheapest_groups,
     greedy_groups,
     ranked,
@@ -193,8 +194,12 @@ def _groups(
     proved: int | None = None
     points: list[tuple[int, int]] = []
     error, problem = Fraction(1), None
-    at_rank = question.groups(question.rank.p, question.rank.seed, sizes_only=True)
     interrupt: BaseException | None = None
+
+    def at_rank() -> SpanningProblem:
+        """The problem at the point that shows the rank."""
+        return question.groups(question.rank.p, question.rank.seed, sizes_only=True)
+
     try:
         for p, number in question.points():
             if error < TARGET or interrupt or (points and has_passed(ends)):
@@ -212,8 +217,8 @@ def _groups(
                     chosen, proved = _known_choice(question), problem.known_bound()
                     if chosen is not None and proved == problem.cost(chosen):
                         # Fewer elements have too few numbers: no point is needed for this bound.
+                        problem = at_rank()
                         points, error = [(question.rank.p, question.rank.seed)], question.rank.error
-                        problem = at_rank
                         break
                 known, problem = chosen, question.groups(p, number)
                 if is_first:
@@ -233,7 +238,7 @@ def _groups(
                         first(_first_choice(question, chosen, proved))
                     if chosen == known and proved == problem.cost(chosen):
                         # Its rank is known from another point.
-                        problem = at_rank
+                        problem = at_rank()
                         continue
                 found = cheapest_groups(problem, chosen, ends)
             if (p, number) not in points:
