@@ -194,12 +194,13 @@ def _with_start(
     if piece is None:
         return whole
     name = f"{subsets[places[0]].name}, at its start"
+    unfinished = replace(whole, unfinished=(*whole.unfinished, name))
+    if whole.unfinished:
+        return unfinished
     try:
-        if whole.unfinished:
-            return replace(whole, unfinished=(*whole.unfinished, name))
         part = capacities_on([piece], [Subset(name, own)], **settings)
     except (OutOfTime, Unfinished, KeyboardInterrupt):
-        return replace(whole, unfinished=(*whole.unfinished, name))
+        return unfinished
     [row] = part.subsets
     some = row.on_patterns or row.of_samples or not row.is_whole
     exact = not some and part.exactness.is_exact
