@@ -11,15 +11,14 @@ Processors multiply doubles faster than integers, so doubles are used where they
 - `matmul` cuts residues into *limbs*, integers of at most 21 bits with their sign, and multiplies
   matrices of limbs.  All partial sums are integers below 2^53 (for the bounds see
   `_INNER`), which doubles hold without rounding, in any order of addition.
-- `_remainder` estimates a quotient in doubles and forms the remainder x − q p in integers modulo
-  2^64.  An estimate that is wrong by 1 gives a remainder that is wrong by p, which the last
-  reduction removes; the remainder itself is an integer below 2^63 and is never rounded.
+- `_long_times` and `_shifted` estimate quotients in doubles, and form remainders x − q p in
+  integers modulo 2^64; these are below 2^63 and are never rounded.
 """
 
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -321,16 +320,11 @@ def _long_matmul(a: Sequence[Any], b: Residues, p: int) -> Residues:
 
 def modular_rank(matrix: Residues, p: int, *, overwrite: bool = False) -> int:
     """Rank of one matrix modulo p; a large one may be overwritten, which saves its copy."""
-    rows, columns = matrix.shape
-    if not rows or not columns:
+    if not matrix.size:
         return 0
-    if min(rows, columns) >= (MEDIUM if p < 1 << BITS else LARGE):
+    if min(matrix.shape) >= (MEDIUM if p < 1 << BITS else LARGE):
         return len(_independent(matrix, p, overwrite))
-    if not _is_long(matrix):
-        return _rank(matrix, p)
-    from algebra.children import call_apart
-
-    return call_apart(_rank, matrix, p)
+    return _by_flint(_rank, matrix, p)
 
 
 @dataclass(frozen=True)
@@ -365,10 +359,9 @@ def independent_columns(matrix: Residues, p: int, *, overwrite: bool = False) ->
     overwrite : bool, optional
         A large matrix may be overwritten, which saves its copy.
     """
-    is_signed = matrix.dtype == np.float32
     if min(matrix.shape) < _SMALL_TABLE and matrix.size <= _LONG_TABLE:
-        table = matrix.astype(np.int64) % p if is_signed else matrix
-        return modular_echelon(table, p)[1]
+        table = matrix.astype(np.int64) % p if matrix.dtype == np.float32 else matrix
+        return _by_flint(_echelon, table, p, False)[1] if table.size else []
     return _independent(matrix, p, overwrite)
 
 
@@ -401,9 +394,13 @@ def _rank(matrix: Residues, p: int) -> int:
     return int(nmod_mat(rows, columns, matrix.ravel().tolist(), p).rank())
 
 
-def _is_long(matrix: Residues) -> bool:
-    """Whether one call into FLINT may last for a second or more without a check of the time."""
-    return matrix.size * min(matrix.shape) > _LONG
+def _by_flint(function: Callable[..., Any], matrix: Residues, *more: int) -> Any:
+    """One call into FLINT; in a child if it may last for a second or more: no check of the time."""
+    if matrix.size * min(matrix.shape) <= _LONG:
+        return function(matrix, *more)
+    from algebra.children import call_apart
+
+    return call_apart(function, matrix, *more)
 
 
 def modular_echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
@@ -413,11 +410,7 @@ def modular_echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
         return np.zeros((0, columns), np.int64), []
     if min(rows, columns) >= _WIDE:
         return _echelon_in_blocks(np.array(matrix, order="C"), p)
-    if not _is_long(matrix):
-        return _echelon(matrix, p)
-    from algebra.children import call_apart
-
-    return call_apart(_echelon, matrix, p)
+    return _by_flint(_echelon, matrix, p)
 
 
 def _echelon_in_blocks(work: Residues, p: int) -> tuple[Residues, list[int]]:
@@ -454,12 +447,19 @@ def _echelon_in_blocks(work: Residues, p: int) -> tuple[Residues, list[int]]:
     return work[rows], pivots
 
 
-def _echelon(matrix: Residues, p: int) -> tuple[Residues, list[int]]:
+def _echelon(matrix: Residues, p: int, has_table: bool = True) -> tuple[Residues, list[int]]:
+    """Reading an entry takes longer than computing it: only those that may not be 0 or 1 are."""
     rows, columns = matrix.shape
     reduced, found = nmod_mat(rows, columns, matrix.ravel().tolist(), p).rref()
-    kept = reduced.entries()[: int(found) * columns]
-    table = np.array([int(v) for v in kept], np.int64).reshape(int(found), columns)
-    return table, [int(k) for k in (table != 0).argmax(axis=1)]
+    table, pivots = np.zeros((int(found), columns), np.int64), list[int]()
+    for column in range(columns):
+        count = len(pivots)
+        if count < len(table) and int(reduced[count, column]):
+            table[count, column] = 1
+            pivots.append(column)
+        elif has_table:
+            table[:count, column] = [int(reduced[row, column]) for row in range(count)]
+    return table, pivots
 
 
 def modular_kernel(matrix: Residues, p: int) -> Residues:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.linalg import modular
-from algebra.linalg.modular import modular_echelon
+from algebra.linalg.modular import independent_columns, modular_echelon
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class LinearMatroid:
         order = list(order)
         stop = min(len(order), 2 * size + 16)
         while True:
-            _, pivots = modular_echelon(self.columns[:, order[:stop]], self.p)
+            pivots = independent_columns(self.columns[:, order[:stop]], self.p)
             if len(pivots) >= size or stop == len(order):
                 return [order[k] for k in pivots[:size]]
             stop = min(len(order), 2 * stop)

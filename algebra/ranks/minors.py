@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb_mat, ctx, fmpq
 
-from algebra.linalg.modular import modular_echelon, random_prime
+from algebra.linalg.modular import independent_columns, random_prime
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
@@ -71,8 +71,8 @@ def find_minor(
         check_time()
         p = random_prime(rng)
         J = columns_at(network, random_point(network, p, rng.randrange(1 << 32), support), cells)
-        columns = modular_echelon(J, p)[1]
-        rows = modular_echelon(J[:, columns].T.copy(), p)[1]
+        columns = independent_columns(J, p)
+        rows = independent_columns(J[:, columns].T.copy(), p)
         if len(columns) < rank:
             continue
         chosen = tuple(cells[k] for k in columns[:rank])

@@ -31,8 +31,10 @@ import numpy as np
 from algebra.linalg.modular import (
     Residues,
     added,
+    independent_columns,
     matmul,
     modular_echelon,
+    modular_rank,
     random_prime,
     random_residues,
     times,
@@ -146,12 +148,12 @@ def _basis_and_mixtures(J: Residues, p: int, rng: random.Random) -> tuple[np.nda
     order = np.array(rng.sample(range(count), count))
     stop = 2 * rows + 64
     while True:
-        _, pivots = modular_echelon(J[:, order[:stop]], p)
+        pivots = independent_columns(J[:, order[:stop]], p)
         basis = order[pivots]
         rest = np.setdiff1d(order, basis)
         mixed = matmul(J[:, rest], random_residues((len(rest), _MIXED), p, rng), p)
         full = np.hstack([J[:, basis], mixed])
         # Combinations of columns outside the span of the basis would be independent of it.
-        if stop >= count or len(modular_echelon(full, p)[1]) == len(basis):
+        if stop >= count or modular_rank(full, p) == len(basis):
             return basis, full
         stop = min(count, 2 * stop)

@@ -279,7 +279,7 @@ def _is_solvable(composed: Composed, own: list[int], values: Residues, p: int) -
         factor = q.coefficient[term] * outer[b[term], 0] % p
         # Sums of up to 2^32 residues fit.
         np.add.at(rows, q.polynomial[term], inner[a[term]] * factor[:, None] % p)
-    return len(modular_echelon(rows % p, p)[1]) == len(own)
+    return modular_rank(rows % p, p) == len(own)
 
 
 def _expose_linear(composed: Composed, survey: Survey) -> tuple[Composed, Residues, bool]:
