@@ -15,6 +15,7 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, is_dataclass
+from functools import cache
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
@@ -55,7 +56,8 @@ Size = Annotated[int, Keyword("minimum", 1)]
 _WORDS = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 
-def declared(table: type) -> dict[str, Any]:
+@cache
+def declared(table: type) -> Mapping[str, Any]:
     """The type of each key of a table."""
     hints = get_type_hints(table, include_extras=True)
     found = {key_of(f): hints[f.name] for f in fields(table)}

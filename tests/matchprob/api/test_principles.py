@@ -8,6 +8,7 @@ from scipy.stats import kendalltau
 import matchprob as mp
 from algebra.networks.relu import ShallowReLU
 from tests.refusals import refuses
+from tests.samples import many
 
 NET = mp.LinearRNN(n=3, T=2, b=1, d=2, m=2)
 
@@ -65,10 +66,10 @@ def test_json_has_the_documented_keys(survey):
 def test_layers_and_relu_networks_are_surveyed():
     """Layers learn together; of a ReLU net W1, with the patterns that the lemmas leave."""
     net = mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)
-    layers = mp.audit(net, principles=True, trials=20)
+    layers = mp.audit(net, principles=True, trials=many(20))
     assert set(layers.matrices) == {"W1", "W2"}
     assert [len(c.allocation.matrices) for c in layers.classes] == [2]
-    relu = mp.audit(ShallowReLU(q=2, n=2, d=1, m=2), principles=True, trials=20)
+    relu = mp.audit(ShallowReLU(q=2, n=2, d=1, m=2), principles=True, trials=many(20))
     assert relu.matrices == ("W1",)
     assert relu.classes
     assert {"rows", "patterns D.3", "patterns D.4"} <= set(relu.classes[0].numbers)

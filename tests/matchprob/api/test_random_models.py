@@ -6,7 +6,7 @@ import pytest
 import matchprob as mp
 from algebra.programs.onnx import read_onnx
 from tests.onnx_models import Net, differences, onnx
-from tests.samples import many
+from tests.samples import LONG
 
 # Operators whose labels are rational functions on each activation pattern, and others.
 PIECES = (
@@ -123,7 +123,7 @@ def check(seed, smooth):
 
 
 @pytest.mark.parametrize("smooth", [False, True])
-@pytest.mark.parametrize("seed", range(many(16)))
+@pytest.mark.parametrize("seed", range(16 if LONG else 3))
 def test_ranks_at_the_weights_of_a_file(seed, smooth):
     """Of ReLU nets and others, convolutions with pools, recurrent nets, norms and shortcuts."""
     check(seed, smooth)

@@ -5,7 +5,9 @@ from dataclasses import replace
 
 import pytest
 from matchprob.figures.papers.normalization_experiment import run_setting
+from matplotlib.figure import Figure
 
+from matchprob.figures.curves import FigureLayout
 from matchprob.figures.papers import paper2_sparse, paper2_training
 from tests.matchprob.calls import call
 
@@ -30,13 +32,15 @@ def small(monkeypatch):
 
 @pytest.fixture
 def counted(small, monkeypatch):
-    """As `small`, and nothing is trained: all errors are 1."""
+    """As `small`, nothing is trained, all errors are 1, and pictures are empty."""
 
     def told(setting):
         small.append(setting)
         return dict.fromkeys((*paper2_training.ALGORITHMS, "variance"), 1.0)
 
     monkeypatch.setattr(paper2_training, "run_setting", told)
+    # Other tests look at the pictures.
+    monkeypatch.setattr(FigureLayout, "draw", lambda *_, **__: Figure())
     return small
 
 

@@ -6,6 +6,7 @@ from matchprob import Allocation, LinearRNN, Problem, RandomCells, draw_instance
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.plans import Plan
+from tests.samples import LONG
 
 ONE_A_ROW = LinearRNN(n=8, T=4, b=1, d=2, m=4)
 
@@ -49,12 +50,12 @@ def large_problem(n: int, rows: int) -> Problem:
 
 
 def test_large_nets_get_certified_matches():
-    """At least two of four trials of Figure 2a's n = 12 net get a solution that fits."""
+    """At least half of the trials of Figure 2a's n = 12 net get a solution that fits."""
     problem = large_problem(12, 8)
-    instances = [draw_instance(problem, 0, k) for k in range(4)]
+    instances = [draw_instance(problem, 0, k) for k in range(4 if LONG else 2)]
     with InstanceCounter(problem, "multistart", complete=False) as counter:
         counts = counter.count_many(instances)
-    assert sum(c.outcome == "matched" for c in counts) >= 2
+    assert sum(c.outcome == "matched" for c in counts) >= len(counts) / 2
     for instance, count in zip(instances, counts, strict=True):
         assert count.status == "undetermined"
         part = problem.with_allocation(instance.allocation)

@@ -178,12 +178,12 @@ def test_half_width_does_not_depend_on_workers():
     ends = []
     for workers in (1, 2):
         with Study(RANDOM, workers=workers) as study:
-            ends.append(study.run(5000, half_width=0.15))
+            ends.append(study.run(5000, half_width=0.2))
     first, second = ends
     assert first.trials == second.trials < 5000
     assert list(map(record_of, first.counts)) == list(map(record_of, second.counts))
     assert first.interval() == second.interval() == first.running
-    assert first.running.half_width <= 0.15
+    assert first.running.half_width <= 0.2
     exact = proportion_interval(first.matched, first.unmatched, first.undetermined)
     assert first.running.half_width > exact.half_width
 

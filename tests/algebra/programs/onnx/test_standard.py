@@ -106,12 +106,17 @@ def collected():
 
 
 def test_labels_are_equal_or_the_node_is_refused():
-    """No label differs, with the first input or with every real one as the sample."""
+    """No label differs, with the first input or with every real one as the sample.
+
+    In a quick run the latter holds for every third test.
+    """
     found = {}
-    for case in collected():
+    for k, case in enumerate(collected()):
         several = sum(real(array(value)) for value in case.data_sets[0][0]) > 1
-        for every in (False, True)[: 1 + several]:
+        for every in (False, True)[: 1 + (several and (LONG or k % 3 == 0))]:
             found[case.name, every] = told(case, every)
     assert [name for name, word in found.items() if word == "wrong"] == []
     assert sum(word == "equal" for (_, every), word in found.items() if not every) > 600
-    assert sum(word == "equal" for (_, every), word in found.items() if every) > 200
+    assert sum(word == "equal" for (_, every), word in found.items() if every) > (
+        200 if LONG else 60
+    )

@@ -55,7 +55,7 @@ def test_a_run_in_a_batch_ends_as_alone(name):
     steps = 600 if name == "adahessian" and not LONG else 1500
     together = chosen.descend(loss, w, steps, rate)
     assert len(set(together.steps.tolist())) > 2
-    for k in (0, 5, 11, 23):
+    for k in (0, 5, 11, 23) if LONG else (5, 23):
         rows = np.array([k])
         alone = chosen.descend(loss.take(rows), w[rows], steps, rate)
         assert np.allclose(alone.ends[0], together.ends[k], rtol=1e-9, equal_nan=True)

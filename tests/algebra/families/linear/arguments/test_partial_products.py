@@ -20,7 +20,7 @@ from algebra.systems.root_count import generic_root_count
 from matchprob import LinearFeedForward, LinearRNN, Problem, draw_instance
 from tests.arguments import checked
 from tests.plain_data import changed, data_of
-from tests.samples import many
+from tests.samples import LONG
 
 ALL = {"W": [[1, 1], [1, 1]]}
 # All sub-allocations of three weights have an even number of solutions.
@@ -121,7 +121,7 @@ def test_two_surplus_weights_fix_two_entries(msolve):
 def test_instances_have_matches(problem):
     """Least squares finds a match in every random instance."""
     rng, network = np.random.default_rng(5), problem.network
-    for index in range(many(24)):
+    for index in range(24 if LONG else 3):
         drawn = draw_instance(problem, 3, index)
 
         def gap(w, drawn=drawn):
