@@ -12,7 +12,7 @@ from matchprob import Problem, certify, count, identify, record
 from numeric.instances import draw_instance
 from numeric.own_parameters import at_own_parameters
 from tests.refusals import refuses
-from tests.samples import many
+from tests.samples import LONG, many
 
 
 def states(net, w, X, gains=None):
@@ -112,7 +112,7 @@ def rank_of(J):
     return int((values > 1e-10 * values[0]).sum())
 
 
-@pytest.mark.parametrize("seed", range(many(100)))
+@pytest.mark.parametrize("seed", range(100 if LONG else 10))
 def test_ranks_against_complex_steps(seed):
     """Ranks of labels, and of all states, are those of the Jacobian in doubles there."""
     problem = circuit(seed)

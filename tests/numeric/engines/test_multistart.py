@@ -9,6 +9,7 @@ from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import MultistartEngine, multistart_newton
 from tests.numeric.equations.cases import cases
 from tests.refusals import refuses
+from tests.samples import LONG
 
 CASES = cases()
 
@@ -20,7 +21,7 @@ def test_solutions_are_among_those_of_the_complete_count(case):
     problem = Problem.of(allocation)
     engine = HomotopyEngine(problem, root_count=roots, cache=False)
     found = total = 0
-    for k in range(6):
+    for k in range(6 if LONG else 3):
         instance = draw_instance(problem, 3, k)
         (complete,) = engine.count_many([instance])
         bound = multistart_newton(instance, 120, chain=engine.chain)

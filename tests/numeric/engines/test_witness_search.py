@@ -33,7 +33,10 @@ RING = Problem.of(
 )
 
 
-@pytest.mark.parametrize(("problem", "seed"), [(DIAGONAL, 0), (DIAGONAL, 1), (RING, 0)])
+@pytest.mark.parametrize(
+    ("problem", "seed"),
+    [(DIAGONAL, 0), pytest.param(DIAGONAL, 1, marks=pytest.mark.long), (RING, 0)],
+)
 def test_guesses_hold_exactly(problem, seed):
     """An instance guessed to be without real solutions has none, by msolve and by balls."""
     N = generic_root_count(problem.allocation).value

@@ -271,7 +271,7 @@ def test_random_allocations_are_certified_one_by_one():
     """Of a random problem the minimal draws are unmatched by rank, the maximal ones matched."""
     problem = Problem(LinearRNN(n=3, T=2, b=1, d=2, m=2), {"W": RandomCells(budget=4)})
     with Study(problem) as study:
-        found = study.run(80)
+        found = study.run(80 if LONG else 40)
     kinds = Counter(c.note.split(" (")[0] for c in found.counts)
     assert kinds["no solution, with probability 1"] > 0
     assert kinds["a certified real solution; not counted completely"] > 0

@@ -50,7 +50,9 @@ def inverse(M: np.ndarray) -> np.ndarray:
     return np.array([[d, -b], [-c, a]]) / (a * d - b * c)
 
 
-@pytest.mark.parametrize(("frozen", "rank"), [(2, 2), (3, 3), (4, 4), (5, 4)])
+@pytest.mark.parametrize(
+    ("frozen", "rank"), [(2, 2), (3, 3), (4, 4), pytest.param(5, 4, marks=pytest.mark.long)]
+)
 def test_up_to_three_layers_are_minimal(frozen, rank):
     """Scales up to factors that cancel: one for each layer more."""
     found = mp.certify(problem(2, 2, frozen), timeout=2)

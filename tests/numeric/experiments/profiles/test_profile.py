@@ -154,10 +154,11 @@ def test_profiles_of_more_weights_than_equations():
     problem = replace(OVER, constraints=rules)
     assert with_bound(problem, MEASURES["size"], 5.0).constraints == Constraints(max_abs={"W": 2.0})
     assert with_bound(problem, MEASURES["change"], 5.0).constraints.max_change == 5.0
-    found = profile(OVER, bounds=[8, 1], trials=15).profiles[0]
+    trials = 15 if LONG else 6
+    found = profile(OVER, bounds=[8, 1], trials=trials).profiles[0]
     assert found.bounds == (1.0, 8.0)
     for bound in found.bounds:
-        records = estimate(with_bound(OVER, MEASURES["size"], bound), 15).counts
+        records = estimate(with_bound(OVER, MEASURES["size"], bound), trials).counts
         assert [WORDS[o] for o in found.outcomes(bound)] == [c.outcome for c in records]
     refuses("only size and change", profile, OVER, by="norm", trials=3)
 
