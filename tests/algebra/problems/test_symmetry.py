@@ -12,7 +12,7 @@ from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
 from tests.refusals import refuses
-from tests.samples import NET
+from tests.samples import LONG, NET
 
 
 def orbit_size(group, allocation):
@@ -99,7 +99,7 @@ def test_transposition():
         group = SymmetryGroup(net, ["D", "W", "B"], transposition=True)
         plain = SymmetryGroup(net, ["D", "W", "B"])
         assert len(group.images) == 2 * len(plain.images)
-        for _ in range(5):
+        for _ in range(5 if LONG else 3):
             one = Allocation.from_cells(net, rng.sample(group.cells, net.T))
             other = transposed(net, one)
             assert group.canonical(one) == group.canonical(other)
@@ -110,7 +110,7 @@ def test_transposition():
             if ranks[0] == net.T:
                 compared += 1
                 assert generic_root_count(one).value == generic_root_count(other).value
-    assert compared > 4
+    assert compared > (4 if LONG else 2)
 
 
 def test_transposition_of_layers():

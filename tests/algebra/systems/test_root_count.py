@@ -22,7 +22,7 @@ from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN,
 from tests.algebra.polynomials.by_sympy import count_by_sympy
 from tests.algebra.systems.counters import by_trace
 from tests.refusals import refuses
-from tests.samples import NET, P, many
+from tests.samples import LONG, NET, P, many
 
 
 def weights(*cells, name="W"):
@@ -222,7 +222,7 @@ def test_the_known_root_with_structural_zeros(seed):
     }
     there = all_cells(network, support)
     size = min(network_rank(network, support).rank, len(there))
-    for _ in range(many(10)):
+    for _ in range(many(10) if LONG else 1):
         allocation = Allocation.from_cells(network, rng.sample(there, size))
         for form, defer in itertools.product(
             (*forms(network, allocation), "direct"), (True, False)

@@ -253,7 +253,7 @@ DATA = Path(__file__).parents[2] / "data"
 MODELS = DATA / "models"
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(4 if LONG else 2))
 def test_biases_of_a_deep_net(seed):
     """97 biases of three layers of 32 ReLU units: 95 at the file's weights, for all seeds."""
     [found] = mp.capacity(MODELS / "he_relu.onnx", ["*.bias"], seed=seed).subsets

@@ -101,7 +101,7 @@ def test_a_fibre_of_dimension_two_against_sampling(bound):
             *(instance.teacher[k][None] if k != "D" else instance.teacher[k] for k in ("D", "W")),
             instance.teacher["B"].T,
         )
-        size = many(100_000)
+        size = 100_000 if LONG else 10_000
         W = np.broadcast_to(instance.weights["W"], (size, 2, 2)).copy()
         W[:, 1] = rng.uniform(-bound, bound, (size, 2))
         D = np.broadcast_to(instance.weights["D"], (size, 2))

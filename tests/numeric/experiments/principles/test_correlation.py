@@ -12,6 +12,7 @@ from numeric.experiments.principles.correlation import (
     replicates,
     tau_b,
 )
+from tests.samples import LONG
 
 SMALL = st.integers(0, 4)
 
@@ -45,18 +46,19 @@ def test_constant_numbers_and_unknown_ones_have_no_tau():
 
 
 def test_interval_covers_tau_of_many_trials():
-    """The interval from 100 trials contains τ of the true probabilities in most of 20 runs."""
+    """The interval from 100 trials contains τ of the true probabilities in most of the runs."""
     p = np.linspace(0.2, 0.9, 8)
     x = [1, 1, 2, 1, 2, 3, 2, 3]
     truth = kendalltau(x, p).statistic
     rng = np.random.default_rng(1)
     covered = 0
-    for k in range(20):
+    runs = 20 if LONG else 8
+    for k in range(runs):
         outcomes = [(rng.random(100) < q).tolist() for q in p]
         found = rank_correlation("rows", x, replicates(outcomes, k))
         assert found.low <= found.value <= found.high
         covered += found.low <= truth <= found.high
-    assert covered >= 17
+    assert covered >= 0.85 * runs
 
 
 def test_ordered_pairs_by_the_exact_test_with_holms_correction():

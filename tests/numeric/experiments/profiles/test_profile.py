@@ -133,8 +133,9 @@ def test_thresholds_of_incomplete_counts_are_open():
 
 def test_thresholds_of_relu_nets():
     """The thresholds of a ReLU net are the least sizes of its solutions, up to rounding."""
-    found = profile(RELU, trials=40).profiles[0]
-    counts = estimate(RELU, 40, complete=True).counts
+    trials = 40 if LONG else 16
+    found = profile(RELU, trials=trials).profiles[0]
+    counts = estimate(RELU, trials, complete=True).counts
     finite = 0
     for threshold, count in zip(found.thresholds, counts, strict=True):
         if count.status == COMPLETE and count.real:
@@ -143,7 +144,7 @@ def test_thresholds_of_relu_nets():
             finite += 1
         elif count.status == COMPLETE:
             assert threshold.high == math.inf == threshold.low
-    assert finite > 3
+    assert finite > (3 if LONG else 1)
 
 
 def test_profiles_of_more_weights_than_equations():

@@ -15,6 +15,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from matchprob import RNN, LinearFeedForward, LinearRNN, Problem
 from tests.arguments import checked
 from tests.plain_data import data_of
+from tests.samples import LONG
 
 ONES = [[1, 1], [1, 1]]
 NET = LinearRNN(n=2, T=3, b=2, d=2, m=3)
@@ -170,7 +171,8 @@ def has_student(problem, rng):
 def test_every_accepted_order_has_students():
     """All 24 orders of random allocations: if one is accepted, a random teacher is a student."""
     found = 0
-    for seed in range(12):
+    seeds = 12 if LONG else 6
+    for seed in range(seeds):
         rng = random.Random(f"orders/{seed}")
         learnable = {
             name: [[int(rng.random() < 0.75) for _ in range(shape[1])] for _ in range(shape[0])]
@@ -183,7 +185,7 @@ def test_every_accepted_order_has_students():
             # A change of basis has n² numbers, and a teacher has all but these to be matched.
             assert problem.allocation.size >= NET.parameters - NET.n**2
             assert has_student(problem, np.random.default_rng(seed))
-    assert found > 5
+    assert found > seeds / 3
 
 
 @pytest.mark.parametrize(
