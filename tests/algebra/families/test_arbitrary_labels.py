@@ -12,6 +12,7 @@ from algebra.families.registry import certify
 from algebra.problems.laws.distribution import Distribution
 from numeric.instances import draw_instance
 from tests.refusals import refuses
+from tests.samples import many
 
 ARBITRARY = Distribution(labels="normal")
 
@@ -50,9 +51,9 @@ def rank_by_differences(problem: mp.Problem, seed: int) -> int:
 
 
 def test_minimal_iff_rank_is_below_the_number_of_labels() -> None:
-    """For 100 random allocations "minimal" is that an SVD shows a rank below dm."""
+    """For random allocations "minimal" is that an SVD shows a rank below dm."""
     found = set()
-    for k, problem in enumerate(some_problems(100)):
+    for k, problem in enumerate(some_problems(many(200))):
         rank = max(rank_by_differences(problem, s) for s in (k, k + 1))
         certificate = certify(problem, search=0.0, subsets=0)
         assert (certificate.verdict == "minimal") == (rank < problem.network.outputs), problem

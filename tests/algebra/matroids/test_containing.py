@@ -9,6 +9,7 @@ from algebra.errors import DualError
 from algebra.linalg.modular import modular_rank
 from algebra.matroids.containing import ContainingProblem, cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
+from tests.samples import many
 
 P = 10007
 
@@ -51,7 +52,7 @@ def by_force(problem, parts):
 def test_the_cost_is_the_least_of_all_sets(caps):
     """With and without a cap and required groups the cost is the least, and the proof says so."""
     rng = np.random.default_rng(5)
-    for number in range(30):
+    for number in range(many(60)):
         problem, parts = problem_of(rng, caps=caps, start=(1,) if number % 3 == 0 else ())
         found, best = cheapest_containing(problem), by_force(problem, parts)
         assert found.cost == best

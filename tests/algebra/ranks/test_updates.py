@@ -110,9 +110,9 @@ def labels(net, weights, X):
 
 
 def test_against_singular_values():
-    """100 small nets of every kind: the rank of the Jacobian in doubles, by complex steps."""
+    """Small nets of every kind: the rank of the Jacobian in doubles, by complex steps."""
     rng = random.Random(5)
-    for _ in range(100):
+    for _ in range(many(200)):
         n, b, d, m = (rng.randint(1, 4) for _ in range(4))
         net = rng.choice(
             [

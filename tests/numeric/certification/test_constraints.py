@@ -150,7 +150,7 @@ def test_engines_agree(engine):
 def test_tighter_never_matches_more(name, key, bounds, sign):
     """Trial by trial: matches under tight constraints are matches under looser ones."""
     low, high = sorted(bounds)
-    instances = [draw_instance(b11(name), 5, k) for k in range(10 if LONG else 4)]
+    instances = [draw_instance(b11(name), 5, k) for k in range(20 if LONG else 4)]
     kept = []
     for rules in ({key: low, "sign": sign}, {key: high, "sign": sign}, {"sign": sign}, {}):
         problem = b11(name, **rules)

@@ -6,6 +6,7 @@ from matchprob import LinearRNN, Problem, draw_instance
 from numeric.certification.pool import RealPool, distinct_endpoints
 from numeric.engines.exact import ExactEngine
 from numeric.equations.chain import make_chain
+from tests.samples import LONG
 
 DIAGONAL = Problem(LinearRNN(n=3, T=3, b=1, d=1, m=2), {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 1]]})
 
@@ -14,7 +15,7 @@ def test_exact_solutions_are_taken_once_each_and_other_points_never():
     """Rounded exact solutions, changed a little and repeated, give exactly themselves."""
     chain = make_chain(DIAGONAL.allocation)
     rng = np.random.default_rng(0)
-    for k in range(3):
+    for k in range(5 if LONG else 2):
         instance = draw_instance(DIAGONAL, 1, k)
         known = ExactEngine(DIAGONAL, 6).count(instance).solutions
         pool = RealPool(chain, instance)

@@ -27,7 +27,7 @@ def probability_of_ever_missing(interval, p, trials):
     return 1 - alive.sum()
 
 
-@pytest.mark.parametrize("p", [0.05, 0.5, 0.743])
+@pytest.mark.parametrize("p", [0.05, pytest.param(0.5, marks=pytest.mark.long), 0.743])
 def test_the_sequence_misses_with_at_most_the_stated_probability(p):
     """The chance that any of the first 120 intervals misses is at most 10 %, computed exactly.
 

@@ -175,15 +175,15 @@ def test_half_width_does_not_depend_on_workers():
     """Trials and their records are the same by one worker and by two, also where the allocation
     is drawn, and the interval holds.
     """
-    ends = []
+    width, ends = 0.08 if LONG else 0.2, []
     for workers in (1, 2):
         with Study(RANDOM, workers=workers) as study:
-            ends.append(study.run(5000, half_width=0.2))
+            ends.append(study.run(5000, half_width=width))
     first, second = ends
     assert first.trials == second.trials < 5000
     assert list(map(record_of, first.counts)) == list(map(record_of, second.counts))
     assert first.interval() == second.interval() == first.running
-    assert first.running.half_width <= 0.2
+    assert first.running.half_width <= width
     exact = proportion_interval(first.matched, first.unmatched, first.undetermined)
     assert first.running.half_width > exact.half_width
 
@@ -194,7 +194,7 @@ def cluster_records(trials, kill_at):
     os.environ["PYTHONPATH"] = str(ROOT)
     with (
         distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=None,
+            n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
             env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         ) as cluster,
         Study(DIAGONAL, scheduler=cluster.scheduler_address) as study,
@@ -214,9 +214,10 @@ def cluster_records(trials, kill_at):
 
 def test_cluster_gives_the_same_records():
     """A Dask cluster of processes, one of them killed: the records of one process."""
-    found, killed = cluster_records(80, {20})
+    trials = 150 if LONG else 40
+    found, killed = cluster_records(trials, {20})
     assert killed
-    assert found == records_of(DIAGONAL, 80)
+    assert found == records_of(DIAGONAL, trials)
 
 
 def test_a_cluster_without_workers_ends_the_work(monkeypatch):
@@ -228,7 +229,7 @@ def test_a_cluster_without_workers_ends_the_work(monkeypatch):
     monkeypatch.setattr(module, "_PATIENCE", 0.2)
     done = []
     with (
-        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=None) as cluster,
+        distributed.LocalCluster(n_workers=1, processes=False, dashboard_address=":0") as cluster,
         Study(DIAGONAL, scheduler=cluster.scheduler_address) as study,
     ):
 

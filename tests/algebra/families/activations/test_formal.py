@@ -19,7 +19,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import RNN, Allocation, FeedForward, Problem
 from tests.plain_data import changed
-from tests.samples import LONG, filled, more
+from tests.samples import LONG, filled, many, more
 
 _BITS = 220
 
@@ -117,7 +117,7 @@ def test_minimal_in_the_linear_net_is_not_minimal_with_tanh():
     nets = {name: RNN(4, 2, 2, 2, 4, activation=name) for name in ("linear", *ANALYTIC)}
     assert {network_rank(net).rank for net in nets.values()} == {8}
     short = dict.fromkeys(nets, 0)
-    for _ in range(60):
+    for _ in range(many(150)):
         chosen = rng.sample(cells, 8)
         for name, net in nets.items():
             short[name] += allocation_rank(Allocation.from_cells(net, chosen)).rank < 8

@@ -15,7 +15,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from matchprob import RNN, LinearFeedForward, LinearRNN, Problem
 from tests.arguments import checked
 from tests.plain_data import data_of
-from tests.samples import LONG
+from tests.samples import many
 
 ONES = [[1, 1], [1, 1]]
 NET = LinearRNN(n=2, T=3, b=2, d=2, m=3)
@@ -171,7 +171,7 @@ def has_student(problem, rng):
 def test_every_accepted_order_has_students():
     """All 24 orders of random allocations: if one is accepted, a random teacher is a student."""
     found = 0
-    seeds = 12 if LONG else 6
+    seeds = many(24)
     for seed in range(seeds):
         rng = random.Random(f"orders/{seed}")
         learnable = {

@@ -19,7 +19,7 @@ from matchprob import LinearRNN, Problem
 from tests.arguments import checked
 from tests.plain_data import changed, value_at, without
 from tests.refusals import refuses
-from tests.samples import DIAGONAL
+from tests.samples import DIAGONAL, many
 
 
 def discriminant_sign(student, teacher, X):
@@ -45,7 +45,7 @@ def discriminant_sign(student, teacher, X):
 
 def test_exact_counts_agree_with_the_discriminant():
     """B.1.1 diagonal: two real solutions if and only if the discriminant is positive."""
-    for index in range(12):
+    for index in range(many(25)):
         student, teacher, X = rational_instance(DIAGONAL, 3, index)
         if (X[0, 0] * X[1, 1] - X[0, 1] * X[1, 0]) == 0:
             continue
