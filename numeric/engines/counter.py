@@ -256,6 +256,7 @@ class InstanceCounter:
                 search = RealSearch(part, chain, seconds=self.timeout)
             except InputError:
                 continue
+            search.solve()
             few = unknowns is not None and unknowns <= _FEW_UNKNOWNS
             if few:
                 search.run(_FEW_STARTS)

@@ -1,14 +1,17 @@
-"""A search for real solutions without a root count: some paths, Newton runs, more paths.
+"""A search for real solutions without a root count: Gauss–Newton runs, complex paths, more of both.
 
-Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands where Newton
-runs (`numeric.engines.multistart`) do not converge; if weights in nearly every row learn, Newton
-runs find one where paths do not.  So a hundred paths come first, then the Newton runs, then more
-paths.  Solutions are certified; if none is found, nothing is proved.
+Damped Gauss–Newton runs in the states that fixed weights leave free
+(`numeric.equations.projected`) usually end at a solution after some steps, so a few of them come
+first.  Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands, and
+tell whether there are only few; runs in the weights (`numeric.engines.multistart`) find one if
+weights in nearly every row learn.  Solutions are certified; if none is found, nothing is proved.
 """
 
 from __future__ import annotations
 
 import time
+
+import numpy as np
 
 from algebra.networks.limits import plural
 from algebra.time_limits import check_time
@@ -17,9 +20,17 @@ from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS
 from numeric.engines.multistart import LowerBoundEngine, multistart_newton
 from numeric.equations.chain import Chain
+from numeric.equations.projected import project
 from numeric.instances import Instance
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.label_paths import LabelPaths
 
+# Batches of runs in the free states: starts, and growth of the states.
+_FREE_RUNS = ((16, 1.5), (32, 2.0), (32, 1.5), (32, 1.0))
+_FREE_STEPS = 60
+# Size of a start, relative to the states of least norm; relative size of what solutions leave.
+_FREE_SPREAD = 2.0
+_FREE_LEFT = 1e-10
 # Paths before the Newton runs, and in total.
 FIRST_PATHS = 112
 MOST_PATHS = 2032
@@ -76,7 +87,7 @@ class RealSearch:
         seconds: float = float("inf"),
         seed: int = 0,
     ) -> None:
-        self._instance, self._chain = instance, chain
+        self._instance, self._chain, self._seed = instance, chain, seed
         self._enough, self._seconds = enough, seconds
         self._began = time.process_time()
         self.paths = LabelPaths(instance, chain, seed)
@@ -99,6 +110,29 @@ class RealSearch:
         while self.paths.paths < most_paths and not (self.few or self.is_over):
             check_time()
             self.pool.take(self.paths.follow(most_paths))
+
+    def solve(self, batches: int = len(_FREE_RUNS)) -> None:
+        """Run Gauss–Newton steps in the free states, some batches of starts, where these are few.
+
+        A batch ends with its first solution.
+        """
+        rng = np.random.default_rng(
+            np.random.SeedSequence(self._seed, spawn_key=(self._instance.index, 0x3359))
+        )
+        parameters = self._chain.parameters(self._instance)
+        for starts, growth in _FREE_RUNS[:batches]:
+            check_time()
+            system = None if self.is_over else project(self._chain, parameters, growth)
+            if system is None:
+                return
+            first = rng.standard_normal((starts, system.free)) * _FREE_SPREAD * system.size
+            enough = (_FREE_LEFT * system.size) ** 2
+            runs = levenberg_marquardt(
+                lambda z, _, system=system: system.residuals(z), first, _FREE_STEPS,
+                enough=enough, damping=Damping(), first=True,
+            )  # fmt: skip
+            self._runs += starts
+            self.pool.take(system.weights(runs.ends[runs.cost <= enough]))
 
     def run(self, starts: int) -> None:
         """Run Newton's method from this number of starts."""
@@ -133,6 +167,7 @@ class SearchEngine(LowerBoundEngine):
     def search(self, instance: Instance) -> InstanceCount:
         """The solutions found by paths and Newton runs."""
         search = RealSearch(instance, self.chain, enough=self.enough, seconds=self.timeout)
+        search.solve()
         search.follow(FIRST_PATHS)
         search.run(PAPER_STARTS)
         search.follow(_ALL_PATHS if self.enough is None else MOST_PATHS)
