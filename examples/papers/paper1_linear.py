@@ -6,10 +6,10 @@ drawn anew in the first k rows of W under the caps of Theorem 3.4, at most Tb a 
 linear layers with q = 4, d = 6, m = 4 (3a), 8 weights a layer in the first k rows (columns for
 the first layer) under the caps of Theorem 4.1.
 
-A matched trial has a certified real solution, found at the ends of some complex paths or by Newton
-runs.  Where none is found all solutions are counted, if their number is known within 20 s: a trial
-without one is unmatched.  Elsewhere (three layers: 24 equations of degree 3) a trial in which none
-is found is undetermined, not unmatched.
+A matched trial has a certified real solution, found by Gauss–Newton runs, or among the ends of some
+complex paths.  Where none is found all solutions are counted, if their number is known within 20 s:
+a trial without one is unmatched.  Elsewhere (three layers: 24 equations of degree 3) a trial in
+which none is found is undetermined, not unmatched.
 """
 
 from __future__ import annotations
@@ -107,9 +107,10 @@ _REMARKS_2 = """\
   solver only reports that it found nothing.
 * The paper assumes Td ≤ n (section 3), and these nets do not have it: Td = 2n in Figure 2a, and
   n²/8 > n in Figure 2b for n = 12 and 16. A column then holds at most n weights, not Td.
-* A matched trial has a certified real solution, found among some of its complex ones; only where
-  none is found are all counted. Where their number takes longer than 20 s such a trial is
-  undetermined. Triangles are certified lower bounds: trials with a certain solution.
+* A matched trial has a certified real solution, found by Gauss–Newton runs or among some of its
+  complex ones; only where none is found are all counted. Where their number takes longer than
+  20 s such a trial is undetermined. Triangles are certified lower bounds: trials with a certain
+  solution.
 """
 
 

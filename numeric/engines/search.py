@@ -27,6 +27,7 @@ from numeric.tracking.label_paths import LabelPaths
 
 # Batches of runs in the free states: starts, and growth of the states.
 _FREE_RUNS = ((16, 1.5), (32, 2.0), (32, 1.5), (32, 1.0))
+MOST_BATCHES = len(_FREE_RUNS)
 _FREE_STEPS = 60
 # Size of a start, relative to the states of least norm; relative size of what solutions leave.
 _FREE_SPREAD = 2.0
@@ -111,7 +112,7 @@ class RealSearch:
             check_time()
             self.pool.take(self.paths.follow(most_paths))
 
-    def solve(self, batches: int = len(_FREE_RUNS)) -> None:
+    def solve(self, batches: int = MOST_BATCHES) -> None:
         """Run Gauss–Newton steps in the free states, some batches of starts, where these are few.
 
         A batch ends with its first solution.
@@ -128,11 +129,11 @@ class RealSearch:
             first = rng.standard_normal((starts, system.free)) * _FREE_SPREAD * system.size
             enough = (_FREE_LEFT * system.size) ** 2
             runs = levenberg_marquardt(
-                lambda z, _, system=system: system.residuals(z), first, _FREE_STEPS,
-                enough=enough, damping=Damping(), first=True,
-            )  # fmt: skip
+                system.residuals, first, _FREE_STEPS, enough=enough, damping=Damping(), first=True
+            )
             self._runs += starts
-            self.pool.take(system.weights(runs.ends[runs.cost <= enough]))
+            weights = system.weights(runs.ends[runs.cost <= enough])
+            self.pool.take(weights[np.isfinite(weights).all(axis=1)])
 
     def run(self, starts: int) -> None:
         """Run Newton's method from this number of starts."""

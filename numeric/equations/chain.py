@@ -27,8 +27,8 @@ the solutions, stay the same, and the equations become well conditioned.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass, field, replace
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -39,6 +39,7 @@ from numeric.equations.arrays import residuals
 from numeric.equations.inputs import IN_M, InputsForm, inputs_form
 from numeric.equations.products import FormBuilder, ProductForm
 from numeric.equations.system import Output, ParameterSystem, check_rank, labels_of_samples
+from numeric.equations.system_forms import write_labels
 from numeric.instances import Instance, labels_of, stacked
 
 # Condition of the first samples up to which others are not tried.
@@ -321,7 +322,9 @@ class Chain(ParameterSystem):
     @cached_property
     def raw_form(self) -> ProductForm:  # type: ignore[override]
         """The same for parameter vectors that `raw` made: the P_k are arbitrary."""
-        return self._form_of(self._recorded(packed=False))
+        if not len(self.cells):
+            return self._form_of(self._recorded(packed=False))
+        return replace(_layout(self.network).raw_form, places=tuple(self.cells[:, 4].tolist()))
 
     def _form_of(self, recorded: tuple[FormBuilder, list[Output], int]) -> ProductForm:
         build, outputs, samples = recorded
@@ -372,6 +375,11 @@ class Chain(ParameterSystem):
             outputs += [(Y[a, s], self.y_at + a * m + s, 1) for a, s in self.equations.tolist()]
         return build, outputs, count
 
+    def labels_as_tape(self) -> tuple[np.ndarray, int, int]:
+        """See `ParameterSystem.labels_as_tape`; the same for all allocations of a network."""
+        layout = _layout(self.network)
+        return layout.once("labels", lambda: write_labels(layout.raw_form))
+
     def free_inputs(self, *, labels_only: bool = False) -> InputsForm | None:
         """See `numeric.equations.inputs`."""
         return inputs_form(self, labels_only=labels_only)
@@ -409,6 +417,32 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         allocation is minimal): then an instance has no roots or infinitely many.
     """
     network = need_chain(allocation.network)
+    linear, layout = network.chain(), _layout(network)
+    kinds = {name: (IN_M, 0 if layout.read_all else k + 1) for k, name in enumerate(linear.steps)}
+    kinds[linear.output] = (IN_D, 0)
+    if layout.read_all and linear.start:
+        kinds[linear.start] = (IN_S0, 0)
+    cells = [
+        (*kinds[name], i, j, layout.offsets[name] + i * network.shapes[name][1] + j)
+        for name, i, j in allocation.cells
+    ]
+    if len(cells) != len(layout.equations):
+        raise InputError(
+            f"{len(cells)} learnable weights face {len(layout.equations)} independent label "
+            "entries: only an equal number leaves finitely many roots to count; change the "
+            "allocation or the number of samples `m`"
+        )
+    chain = replace(
+        layout, allocation=allocation, support=dict(support or {}),
+        cells=np.array(cells, np.int64).reshape(-1, 5),
+    )  # fmt: skip
+    check_rank(chain)
+    return chain
+
+
+@lru_cache(maxsize=8)
+def _layout(network: ChainNetwork) -> Chain:
+    """The chain of a network without learnable cells: all that allocations have in common."""
     linear = network.chain()
     offsets: dict[str, int] = {}
     at = 0
@@ -419,9 +453,8 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         at += length
         return offsets[name]
 
-    samples, d, shapes = network.independent_columns, network.d, network.shapes
+    samples, d = network.independent_columns, network.d
     inner = list(network.inner_widths)
-    kinds: dict[str, tuple[int, int]] = {linear.output: (IN_D, 0)}
     if linear.recurrent and linear.start:
         [n], T, b = inner, network.steps, network.step_inputs
         widths, columns, read_all = [n] * (T + 1), b, True
@@ -429,30 +462,18 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         s0_at, d_at = place(linear.start, n * b), place(linear.output, d * n)
         p_start = place("P", T * b * samples)
         p_at = [0] + [p_start + k * b * samples for k in range(T)]
-        kinds |= {linear.recurrent: (IN_M, 0), linear.start: (IN_S0, 0)}
     else:
         q = network.step_inputs
         widths, columns, read_all = [q, *inner], samples, False
         m_at = [0] + [place(x, widths[k + 1] * widths[k]) for k, x in enumerate(linear.steps)]
         s0_at, d_at = place("X", q * samples), place(linear.output, d * widths[-1])
         p_at = [0] * len(widths)
-        kinds |= {x: (IN_M, k + 1) for k, x in enumerate(linear.steps)}
     y_at = place("Y", d * samples)
-    cells = [
-        (*kinds[name], i, j, offsets[name] + i * shapes[name][1] + j)
-        for name, i, j in allocation.cells
-    ]
     rank = min([d, samples, *inner])
     equations = [(a, s) for a in range(d) for s in range(samples) if a < rank or s < rank]
-    if len(cells) != len(equations):
-        raise InputError(
-            f"{len(cells)} learnable weights face {len(equations)} independent label entries: "
-            "only an equal number leaves finitely many roots to count; change the allocation "
-            "or the number of samples `m`"
-        )
-    chain = Chain(
-        allocation=allocation,
-        support=dict(support or {}),
+    return Chain(
+        allocation=Allocation(network, ()),
+        support={},
         samples=samples,
         widths=np.array(widths, np.int64),
         columns=columns,
@@ -463,9 +484,7 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         d_at=d_at,
         y_at=y_at,
         size=at,
-        cells=np.array(cells, np.int64).reshape(-1, 5),
+        cells=np.zeros((0, 5), np.int64),
         equations=np.array(equations, np.int64).reshape(-1, 2),
         offsets=offsets,
     )
-    check_rank(chain)
-    return chain

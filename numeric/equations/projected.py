@@ -44,7 +44,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from numeric.equations.chain import IN_D, IN_M, IN_S0, Chain
+from numeric.equations.chain import IN_D, IN_S0, Chain
+from numeric.equations.inputs import IN_M
 
 # The affine space is computed by a dense factorisation, and each step of a search solves with
 # dense matrices of its dimension.
@@ -95,15 +96,16 @@ class ProjectedSystem:
 
     Parameters
     ----------
-    chain : Chain
+    unknowns : int
+        Number of learnable weights.
     rows : list of _Rows
     size : float
-        Root mean square of the states S*, in their units.
+        Root mean square of the states S*, in their units; of the labels if these states are 0.
     """
 
-    def __init__(self, chain: Chain, rows: list[_Rows], size: float) -> None:
+    def __init__(self, unknowns: int, rows: list[_Rows], size: float) -> None:
         self.size = size
-        self._unknowns = chain.unknowns
+        self._unknowns = unknowns
         self._rows = rows
 
     @property
@@ -111,8 +113,13 @@ class ProjectedSystem:
         """Number of components of z."""
         return int(self._rows[0].right.shape[-1]) - 1
 
-    def residuals(self, z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """r (k, ·) at points (k, free), and its derivatives (k, ·, free)."""
+    def residuals(
+        self, z: np.ndarray, of: np.ndarray | None = None
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """r (k, ·) at points (k, free), and its derivatives (k, ·, free).
+
+        Of the numbers of starts (`numeric.levenberg_marquardt`) nothing depends.
+        """
         values, slopes = [], []
         for own in self._rows:
             if own.is_solved:
@@ -166,8 +173,9 @@ def project(chain: Chain, parameters: np.ndarray, growth: float) -> ProjectedSys
         return p[at : at + rows * columns].reshape(rows, columns)
 
     # States are affine in all their entries: coefficients, and the constant as the last one.
-    start = np.zeros((n[0], c, entries + 1))
-    start[..., -1] = block(chain.s0_at, n[0], c)
+    start, given = np.zeros((n[0], c, entries + 1)), block(chain.s0_at, n[0], c)
+    if first == 1:
+        start[..., -1] = given
     states, at = [start], 0
     for k in range(first, K + 1):
         if k > 0:
@@ -194,14 +202,14 @@ def project(chain: Chain, parameters: np.ndarray, growth: float) -> ProjectedSys
     uses.append(((IN_D, 0), block(chain.d_at, chain.network.d, n[K]), read, labels, np.ones(m)))
 
     linear: list[np.ndarray] = []
+    entering = np.flatnonzero(chain.cells[:, 0] == IN_S0)
     if first == 0:
-        cells = chain.cells[chain.cells[:, 0] == IN_S0]
+        # Entries of S_0 are states; those that do not learn have given values.
         is_fixed = np.ones((n[0], c), bool)
-        is_fixed[cells[:, 2], cells[:, 3]] = False
-        held = start[is_fixed].copy()
-        held[:, -1] *= -1
+        is_fixed[tuple(chain.cells[entering, 2:4].T)] = False
+        held = start[is_fixed]
+        held[:, -1] = -given[is_fixed]
         linear.append(held)
-        start[..., -1] = 0
     learning = []
     for kind, M, before, after, unit in uses:
         learns = np.flatnonzero((chain.cells[:, :2] == kind).all(axis=1))
@@ -220,6 +228,11 @@ def project(chain: Chain, parameters: np.ndarray, growth: float) -> ProjectedSys
     space = np.zeros((entries + 1, free + 1))
     space[:-1, :-1], space[:-1, -1], space[-1, -1] = basis[:, count:], constant, 1.0
     rows = []
+    if len(entering):
+        ones = np.zeros((len(entering), 1, 1, free + 1))
+        ones[..., -1] = 1.0
+        values = start[tuple(chain.cells[entering, 2:4].T)] @ space
+        rows.append(_Rows(entering[:, None], ones, values[:, None]))
     for learns, of, before, rest in learning:
         counts = np.bincount(of)
         for size in np.unique(counts[counts > 0]).tolist():
@@ -227,4 +240,9 @@ def project(chain: Chain, parameters: np.ndarray, growth: float) -> ProjectedSys
             numbers = np.array([learns[of == i] for i in own])
             factors = before[chain.cells[numbers, 3]] @ space
             rows.append(_Rows(numbers, factors, rest[own] @ space))
-    return ProjectedSystem(chain, rows, float(np.sqrt((constant**2).mean())))
+    return ProjectedSystem(chain.unknowns, rows, _size(constant) or _size(labels[..., -1]))
+
+
+def _size(values: np.ndarray) -> float:
+    """Root mean square."""
+    return float(np.sqrt((values**2).mean()))

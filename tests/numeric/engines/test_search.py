@@ -53,6 +53,26 @@ def test_ends_are_solutions_of_the_complete_count(case):
     assert found >= total / 3
 
 
+@pytest.mark.parametrize("case", [0, 5, 7, 8, 14])
+def test_runs_in_free_states_find_solutions_of_the_complete_count(case):
+    """Certified ends are real solutions of complete counts; three of four matched instances or
+    more get one, others none."""
+    allocation, roots = CASES[case]
+    problem = Problem.of(allocation)
+    engine = HomotopyEngine(problem, root_count=roots, cache=False)
+    instances = [draw_instance(problem, 3, k) for k in range(8)]
+    found = matched = 0
+    for instance, complete in zip(instances, engine.count_many(instances), strict=True):
+        assert complete.status == "complete"
+        search = RealSearch(instance, engine.chain)
+        search.solve()
+        found, matched = found + bool(len(search.pool)), matched + bool(complete.real)
+        for solution in search.pool.solutions:
+            gaps = [np.abs(np.subtract(solution, s)).max() for s in complete.solutions]
+            assert min(gaps) <= 1e-6 * (1 + np.abs(solution).max())
+    assert found >= 0.75 * matched > 0
+
+
 def test_an_instance_without_a_real_solution_is_never_matched():
     """On the diagonal of B.1.1 only instances with real solutions match, 70 % of them at least."""
     engine = HomotopyEngine(DIAGONAL, root_count=2, cache=False)
@@ -60,6 +80,7 @@ def test_an_instance_without_a_real_solution_is_never_matched():
     without = found = 0
     for instance, complete in zip(instances, engine.count_many(instances), strict=True):
         search = RealSearch(instance, engine.chain)
+        search.solve(1)
         search.follow(200)
         assert not len(search.pool) or complete.real
         without += not complete.real
@@ -120,11 +141,23 @@ def test_the_seed_determines_the_search():
     assert one.pool.solutions != other.pool.solutions
 
 
+def test_the_seed_determines_the_runs_in_free_states():
+    """Equal seeds find equal solutions; the first batch decides a trial of six rows."""
+    found = []
+    for _ in range(2):
+        search = search_of(SIX_ROWS, 0)
+        search.solve(1)
+        found.append(search.pool.solutions)
+    assert found[0] == found[1] != ()
+
+
 def test_time_limits_end_the_search():
     """No batch begins after the given seconds; the limit of the whole call raises OutOfTime."""
     search = search_of(SIX_ROWS, 0, seconds=0.0)
+    search.solve()
     search.follow(2000)
     assert search.paths.paths == 0
+    assert not search.result().paths
     assert search.result().outcome == "undetermined"
     with pytest.raises(OutOfTime), within(1e-3):
         search_of(SIX_ROWS, 0).follow(2000)
