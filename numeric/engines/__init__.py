@@ -19,8 +19,8 @@ optimizers           The first paper's criterion for ReLU nets: an optimizer, an
 phcpy/               Real solutions counted by phcpy, the reference engine, in a worker process
 plans                Results on an allocation before any instance is solved: ranks and the root
                      count
-search               A search for real solutions that needs no root count: some paths, Newton
-                     runs, more paths
+search               A search for real solutions that needs no root count: Gauss–Newton runs and
+                     complex paths
 witness_search       A numerical search for rational instances without real solutions, for
                      certificates
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in

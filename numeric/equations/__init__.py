@@ -8,6 +8,7 @@ discs    Rigorous arithmetic with complex discs in double precision, and tapes r
 system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in up to three
               forms
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
+projected  A chain in the states that fixed weights leave free, learnable weights projected out
 growths  Growths of the weights along paths to infinity: guesses for solutions there
 products  Labels as sums of products: values of degree two in earlier ones
 program_system  Programs of polynomial operations with learnable cells, ready for the tracker
