@@ -54,7 +54,7 @@ _MOST_FREE = 128
 
 
 @dataclass(frozen=True)
-class _Rows:
+class _AlikeRows:
     """Rows of one matrix with equally many learnable weights.
 
     Attributes
@@ -98,12 +98,12 @@ class ProjectedSystem:
     ----------
     unknowns : int
         Number of learnable weights.
-    rows : list of _Rows
+    rows : list of _AlikeRows
     size : float
         Root mean square of the states S*, in their units; of the labels if these states are 0.
     """
 
-    def __init__(self, unknowns: int, rows: list[_Rows], size: float) -> None:
+    def __init__(self, unknowns: int, rows: list[_AlikeRows], size: float) -> None:
         self.size = size
         self._unknowns = unknowns
         self._rows = rows
@@ -232,14 +232,14 @@ def project(chain: Chain, parameters: np.ndarray, growth: float) -> ProjectedSys
         ones = np.zeros((len(entering), 1, 1, free + 1))
         ones[..., -1] = 1.0
         values = start[tuple(chain.cells[entering, 2:4].T)] @ space
-        rows.append(_Rows(entering[:, None], ones, values[:, None]))
+        rows.append(_AlikeRows(entering[:, None], ones, values[:, None]))
     for learns, of, before, rest in learning:
         counts = np.bincount(of)
         for size in np.unique(counts[counts > 0]).tolist():
             own = np.flatnonzero(counts == size)
             numbers = np.array([learns[of == i] for i in own])
             factors = before[chain.cells[numbers, 3]] @ space
-            rows.append(_Rows(numbers, factors, rest[own] @ space))
+            rows.append(_AlikeRows(numbers, factors, rest[own] @ space))
     return ProjectedSystem(chain.unknowns, rows, _size(constant) or _size(labels[..., -1]))
 
 
