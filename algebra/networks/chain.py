@@ -112,7 +112,7 @@ class ChainLayout:
         """The matrix that acts at every step, if there is one."""
         return self.steps[0] if self.reads == "all" else None
 
-    @property
+    @cached_property
     def names(self) -> tuple[str, ...]:
         """The weight matrices, the last to act first."""
         first = () if self.start is None else (self.start,)

@@ -31,7 +31,10 @@ def test_interrupt_while_loading(number, wait):
     ("words", "told"),
     [
         (("certify", DIAGONAL), "intermediate"),
-        (("estimate", DIAGONAL, "--trials", "8", "--json"), '"estimate"'),
+        (("inspect", DIAGONAL, "--json"), '"equations"'),
+        pytest.param(
+            ("estimate", DIAGONAL, "--trials", "8", "--json"), '"estimate"', marks=pytest.mark.long
+        ),
         pytest.param(("estimate", DIAGONAL, "--trials", "8"), "MP ", marks=pytest.mark.long),
     ],
 )

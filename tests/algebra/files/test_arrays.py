@@ -83,7 +83,7 @@ def _sparse(word="csr", **changes):
         (_sparse(indptr=None), r"of the format csr without its `indptr`"),
         (_sparse()[:-30], r"no whole \.npz archive"),
         (zipped([("data", npy([1]))] * 2), r"two arrays `data`"),
-        (lambda: bomb(FILE_LIMITS.array + (1 << 20)), r"inflates to 129 MiB; up to 128 MiB are read"),
+        (lambda: bomb(FILE_LIMITS.array + (1 << 20)), r"inflates to 129 MiB; up to 128 MiB are"),
         (b"PK\x03\x04", r"no whole \.npz archive"),
     ],
 )  # fmt: skip

@@ -28,7 +28,7 @@ from algebra.questions.record.verify import verify_recording
 from algebra.ranks.jacobian import all_cells
 from algebra.time_limits import Interrupted, OutOfTime, check_time
 from tests.refusals import refuses
-from tests.samples import many
+from tests.samples import LONG, many
 
 SQUARE = {"polynomial": [0, 1, 1]}
 
@@ -332,10 +332,13 @@ def test_what_is_recorded_is_ranked_by_what_it_adds(kind):
     assert len(found.order) < 2 or "by what each adds" in str(found)
 
 
-LARGE = Problem(
-    RNN(n=40, T=5, b=2, d=2, m=12, activation="tanh", leak="1/5"),
-    {"W": (np.random.default_rng(1).random((40, 40)) < 0.25).astype(int)},
-)
+def large(n):
+    """A network of n units with a quarter of its weights."""
+    mask = (np.random.default_rng(1).random((n, n)) < 0.25).astype(int)
+    return Problem(RNN(n=n, T=5, b=2, d=2, m=12, activation="tanh", leak="1/5"), {"W": mask})
+
+
+LARGE = large(40)
 
 
 @pytest.mark.parametrize(
@@ -362,7 +365,8 @@ def test_the_set_so_far_is_the_answer(monkeypatch, end, where):
         patched.setattr(module, where, ends)
         # The elements by which the rank was found are not the cheapest.
         costs = {f"unit {k}": 2 for k in range(20)} if where == "cheapest_groups" else {}
-        found = record(LARGE, "units", must=["unit 3"], costs=costs)
+        problem = large(28) if costs and not LONG else LARGE
+        found = record(problem, "units", must=["unit 3"], costs=costs)
     assert calls
     assert "unit 3" in found.names
     assert 0 < found.bound <= found.cost < 40
