@@ -60,8 +60,7 @@ _WORDS = {bool: "boolean", int: "integer", float: "number", str: "string", NoneT
 def declared(table: type) -> Mapping[str, Any]:
     """The type of each key of a table."""
     hints = get_type_hints(table, include_extras=True)
-    found = {key_of(f): hints[f.name] for f in fields(table)}
-    return {key: form for key, form in found.items() if key is not None}
+    return {key: hints[f.name] for f in fields(table) if (key := key_of(f)) is not None}
 
 
 def named_key(key: str | None) -> dict[str, str | None]:
@@ -77,8 +76,8 @@ def key_of(field: Field[Any]) -> str | None:
 
 def required(table: type) -> list[str]:
     """The keys that a table must have."""
-    keys = [key_of(f) for f in fields(table) if f.default is MISSING]
-    return [key for key in keys if key is not None]
+    given = [f for f in fields(table) if f.default is MISSING]
+    return [key for f in given if (key := key_of(f)) is not None]
 
 
 def description(form: Any) -> str:

@@ -71,8 +71,7 @@ _INNER = {True: 1 << 20, False: 1 << 10}
 _MANY = 1 << 16
 _SPARSE = 16
 _COLUMNS = 64
-# Inner dimension up to which the split product in integers cannot overflow:
-# 2^16 · 2^31 · 2^15 < 2^63.
+# Inner dimension of split products in integers: 2^16 · 2^31 · 2^15 < 2^63.
 _CHUNK = 1 << 15
 # Inner dimension, and multiplications, from which limbs are faster (measured).
 _SHORT = 24
