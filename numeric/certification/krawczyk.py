@@ -195,9 +195,10 @@ def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: 
 def certify_instances(
     of: ParameterSystem, targets: Target, roots: Sequence[np.ndarray]
 ) -> list[RootPool | None]:
-    """Krawczyk's test for all approximate roots of many instances, in one call.
+    """Krawczyk's test for all approximate roots of many instances, in one call or two.
 
-    It is that of `certify_roots` with the equations in the weights.
+    It is that of `certify_roots`: with the equations in the weights, then for instances with roots
+    that fail with the lifted equations.
 
     Parameters
     ----------
@@ -212,24 +213,34 @@ def certify_instances(
     list of RootPool or None
         None if not every approximate root of an instance is proved to be a root of its own.
     """
-    tapes = of.once(("equations", False), lambda: of.equations_as_tapes(False))
-    parameters = Discs(targets.middle, targets.radius)
-    system = make_disc_system(tapes, Discs(parameters.mid[0], parameters.rad[0]))
-    first = np.cumsum([0, *map(len, roots)])
-    tested = np.concatenate(roots).astype(complex)
-    kind, radii = np.full(len(tested), FAILED), np.full(tested.shape, np.inf)
-    pools = (
-        np.zeros((2 * len(tested), of.unknowns), complex),
-        np.zeros((2 * len(tested), of.unknowns)),
-        np.zeros(2 * len(tested), bool),
-    )
-    counts = np.zeros(len(roots), np.int64)
-    buffers = make_krawczyk_buffers(len(tapes.places))
-    call(prove_instances, system, buffers, parameters, first, tested, kind, radii, pools, counts)
-    out: list[RootPool | None] = []
-    for start, count in zip((2 * first[:-1]).tolist(), counts.tolist(), strict=True):
-        own = slice(start, start + count)
-        out.append(None if count < 0 else RootPool(of, *(part[own] for part in pools)))
+    out: list[RootPool | None] = [None] * len(roots)
+    tested = [np.array(own, complex) for own in roots]
+    kinds = [np.full(len(own), FAILED) for own in roots]
+    radii = [np.full(own.shape, np.inf) for own in tested]
+    for lifted in (False, True) if of.has_states else (False,):
+        left = [k for k, pool in enumerate(out) if pool is None]
+        if not left:
+            break
+        tapes = of.once(("equations", lifted), lambda lifted=lifted: of.equations_as_tapes(lifted))
+        parameters = Discs(targets.middle[left], targets.radius[left])
+        system = make_disc_system(tapes, Discs(parameters.mid[0], parameters.rad[0]))
+        first = np.cumsum([0, *(len(roots[k]) for k in left)])
+        joined = [np.concatenate([part[k] for k in left]) for part in (tested, kinds, radii)]
+        pools = (
+            np.zeros((2 * len(joined[0]), of.unknowns), complex),
+            np.zeros((2 * len(joined[0]), of.unknowns)),
+            np.zeros(2 * len(joined[0]), bool),
+        )
+        counts = np.zeros(len(left), np.int64)
+        buffers = make_krawczyk_buffers(len(tapes.places))
+        call(prove_instances, system, buffers, parameters, first, *joined, pools, counts)
+        for k, start, end, count in zip(left, first, first[1:], counts.tolist(), strict=False):
+            if count < 0:
+                for part, all_of_them in zip((tested, kinds, radii), joined, strict=True):
+                    part[k] = all_of_them[start:end]
+            else:
+                own = slice(2 * start, 2 * start + count)
+                out[k] = RootPool(of, *(part[own] for part in pools))
     return out
 
 

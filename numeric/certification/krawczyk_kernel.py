@@ -451,7 +451,7 @@ def conjugate_partners(roots):
 
 @njit(**OPTIONS)
 def prove_instances(system, buffers, parameters, first, roots, kind, radii, pools, counts):
-    """Test the roots of many instances of one system, and pool those of each.
+    """Test the roots of many instances with one system, and pool those of each.
 
     Of two roots that seem to be conjugates the second one is the mirror image of the first, if that
     is proved to be non-real: a real root's polydisc does not imply a second root.
@@ -466,7 +466,7 @@ def prove_instances(system, buffers, parameters, first, roots, kind, radii, pool
     first : ndarray of int, shape (instances + 1,)
         Where the roots of each instance begin.
     roots, kind, radii : ndarray
-        As for `prove_all`, of all instances one after the other.
+        As for `prove_all`, of all instances one after the other; roots proved before are kept.
     pools : tuple of three ndarrays
         Output: roots, radii and whether they are real, of each instance from twice its first root
         on (`pool_roots`).
@@ -482,8 +482,9 @@ def prove_instances(system, buffers, parameters, first, roots, kind, radii, pool
         own, own_kind, own_radii = roots[start:end], kind[start:end], radii[start:end]
         partner = conjugate_partners(own)
         for i in range(end - start):
-            # Not `FAILED`: it is not tested.
-            own_kind[i] = FAILED if partner[i] < 0 else NONREAL
+            if partner[i] >= 0:
+                # Not `FAILED`: it is not tested.
+                own_kind[i] = NONREAL
         prove_all(system, buffers, own, own_kind, own_radii)
         good = True
         for i in range(end - start):

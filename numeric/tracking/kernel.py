@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from numeric.equations.lanes.linalg import LANES, OPTIONS, workspace
+from numeric.equations.lanes.simd import choose_slots
 from numeric.equations.lanes.tape import LaneSystem, run_tape
 from numeric.kernels import call, njit
 from numeric.tracking.pade import WINDOW, fit, pade_slots, predict, set_factors, take_units
@@ -26,7 +27,6 @@ from numeric.tracking.steps import (
     accept_steps,
     choose_steps,
     fill,
-    keep,
     load,
     make_lanes,
     make_work,
@@ -82,9 +82,9 @@ def _measure(ws, o, out):
 @njit(**OPTIONS)
 def _keep_points(ws, o, chosen):
     """Copy the points `new` to `x` in the lanes where `chosen` is 1."""
-    keep(ws, chosen, o.x, o.new, o.size)
+    choose_slots(ws, o.x, o.new, o.size, chosen)
     if o.keeps_pairs:
-        keep(ws, chosen, o.x + o.low, o.new + o.low, o.size)
+        choose_slots(ws, o.x + o.low, o.new + o.low, o.size, chosen)
 
 
 @njit(**OPTIONS)
@@ -110,7 +110,6 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     """
     paths, units = len(roots), o.slots
     gram = units + WINDOW * o.size
-    phi = gram + WINDOW * WINDOW
     pivots, pattern, poles = work.pivots, work.pattern, work.poles
     waiting = ended = 0
     while ended < paths:
@@ -126,10 +125,10 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
         for order in range(2, o.order + 1):
             run_tape(ws, o.orders, order, lanes.t, pivots, pattern, o.scratch, o.low)
         take_units(ws, units, o.size, o.x, o.order, o.unit)
-        fit(ws, units, gram, o.size, poles, lanes.size, lanes.rate, work.small)
+        fit(ws, units, gram, o.size, poles, lanes.size, lanes.rate, pivots, pattern)
         choose_steps(lanes, poles, o.order, options)
-        set_factors(ws, phi, poles, lanes.h)
-        predict(ws, phi, o.x, o.size, o.order, lanes.h, o.new, o.low if o.keeps_pairs else 0)
+        set_factors(ws, gram, poles, lanes.h)
+        predict(ws, gram, o.x, o.size, o.order, lanes.h, o.new, o.low if o.keeps_pairs else 0)
         run_tape(ws, o.newton, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.first)
         run_tape(ws, o.again, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)

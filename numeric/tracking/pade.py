@@ -23,8 +23,18 @@ from typing import Any
 
 import numpy as np
 
-from numeric.equations.lanes.linalg import LANES, OPTIONS
-from numeric.equations.lanes.simd import conjugate_dot, horner, pair_horner, scale_slots
+from numeric.equations.lanes.linalg import LANES, OPTIONS, factor, solve_factored
+from numeric.equations.lanes.simd import (
+    add_slots,
+    conjugate,
+    conjugate_dot,
+    dot_add,
+    horner,
+    pair_horner,
+    scale_real,
+    scale_slots,
+    set_slots,
+)
 from numeric.kernels import njit
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more gain little.
@@ -34,11 +44,19 @@ WINDOW = DEGREE + 4
 _RIDGE = 1e-11
 # Typed, because numba compiles a function once more for each literal.
 _FIRST: Any = np.int64(0)
+# Slots after those of the Gram matrix: the factors φ, the matrix of the least-squares problem, the
+# coefficients c with c_0 = 1, sizes and terms.
+_PHI = WINDOW**2
+_MATRIX = _PHI + DEGREE
+_POLES = _MATRIX + DEGREE**2
+_SIZES = _POLES + DEGREE + 1
+_TERMS = _SIZES + DEGREE
+_SLOTS = _TERMS + DEGREE + 2
 
 
 def pade_slots(size: int) -> int:
-    """Slots of the arrays units, gram and phi for a number of unknowns."""
-    return WINDOW * size + WINDOW**2 + DEGREE
+    """Slots for a number of unknowns: those of the units, then those of the fit."""
+    return WINDOW * size + _SLOTS
 
 
 @njit(**OPTIONS)
@@ -50,59 +68,26 @@ def take_units(ws, units, size, base, order, unit):
     part at slot ``unit + i``.
     """
     for q in range(WINDOW):
-        source = base + (order - q) * size
-        to = units + q * size
-        for i in range(size):
-            for lane in range(LANES):
-                f = ws[unit + i, 0, lane]
-                ws[to + i, 0, lane] = ws[source + i, 0, lane] * f
-                ws[to + i, 1, lane] = ws[source + i, 1, lane] * f
+        scale_real(ws, units + q * size, base + (order - q) * size, unit, size)
 
 
 @njit(**OPTIONS)
-def _solve_small(A):
-    """Solve a Hermitian positive definite system in place; the last row is the right-hand side."""
-    n = A.shape[1]
-    for k in range(n):
-        pivot = A[k, k].real
-        if not pivot > 0.0:
-            return False
-        for i in range(k + 1, n):
-            f = A[i, k] * (1.0 / pivot)
-            for j in range(k, n):
-                A[i, j] -= f * A[k, j]
-            A[n, i] -= f * A[n, k]
-    for i in range(n - 1, -1, -1):
-        total = A[n, i]
-        for j in range(i + 1, n):
-            total -= A[i, j] * A[n, j]
-        A[n, i] = total * (1.0 / A[i, i].real)
-    return True
-
-
-@njit(**OPTIONS)
-def _product(ws, gram, a, b, lane):
-    """``conj(Y_a) · Y_b`` of one lane."""
-    at = gram + a * WINDOW + b
-    return complex(ws[at, 0, lane], ws[at, 1, lane])
-
-
-@njit(**OPTIONS)
-def _remainder(ws, gram, c, lane, back):
-    """Size of coefficient K − 1 − back of q x; coefficient K is minimized by the fit."""
-    total = 0.0
+def _remainders(ws, gram, back, out):
+    """Sizes of coefficient K − 1 − back of q x; coefficient K is minimized by the fit."""
+    first = gram + (1 + back) * (WINDOW + 1)
+    terms, poles = gram + _TERMS, gram + _POLES
+    set_slots(ws, terms, DEGREE + 2, 0.0)
     for a in range(DEGREE + 1):
-        for b in range(a, DEGREE + 1):
-            value = _product(ws, gram, 1 + back + a, 1 + back + b, lane)
-            term = (c[a, lane].conjugate() * c[b, lane] * value).real
-            total += term if a == b else 2.0 * term
-    # The quadratic form cancels; below this bound it is rounding error.
-    floor = 1e-15 * _product(ws, gram, 1 + back, 1 + back, lane).real
-    return np.sqrt(max(total, floor))
+        dot_add(ws, terms + a, first + a * WINDOW, 1, poles, 1, DEGREE + 1)
+    conjugate_dot(ws, terms + DEGREE + 1, poles, terms, DEGREE + 1)
+    for lane in range(LANES):
+        # The quadratic form cancels; below this bound it is rounding error.
+        floor = 1e-15 * ws[first, 0, lane]
+        out[lane] = np.sqrt(max(ws[terms + DEGREE + 1, 0, lane], floor))
 
 
 @njit(**OPTIONS)
-def fit(ws, units, gram, size, c, error, rate, A):
+def fit(ws, units, gram, size, c, error, rate, pivots, pattern):
     """Denominators, and the size and growth of the series' remainder.
 
     Parameters
@@ -110,7 +95,7 @@ def fit(ws, units, gram, size, c, error, rate, A):
     units : int
         Slots filled by `take_units`, `size` to a coefficient.
     gram : int
-        ``WINDOW²`` free slots.
+        The slots after these, `pade_slots` in all.
     size : int
     c : ndarray of complex, shape (DEGREE + 1, LANES)
         Output: coefficients of q, c[0] = 1.
@@ -118,35 +103,55 @@ def fit(ws, units, gram, size, c, error, rate, A):
         Output: estimated size of the coefficient after the last of q x.
     rate : ndarray, shape (LANES,)
         Output: growth of these coefficients from order to order (an inverse radius).
-    A : ndarray of complex, shape (DEGREE + 1, DEGREE)
-        An array.
+    pivots, pattern : ndarray of int
+        Arrays of `numeric.equations.lanes.linalg.factor`, for DEGREE unknowns at least.
     """
+    matrix, sizes, poles = gram + _MATRIX, gram + _SIZES, gram + _POLES
     for a in range(WINDOW):
         for b in range(a, min(a + DEGREE + 1, WINDOW)):
-            conjugate_dot(ws, gram + a * WINDOW + b, units + a * size, units + b * size, size)
+            here, there = gram + a * WINDOW + b, gram + b * WINDOW + a
+            conjugate_dot(ws, here, units + a * size, units + b * size, size)
+            conjugate(ws, there, here)
+    # Unknowns are scaled by the sizes of their coefficients.
+    for i in range(DEGREE):
+        for lane in range(LANES):
+            square = ws[gram + (i + 1) * (WINDOW + 1), 0, lane]
+            ws[sizes + i, 0, lane] = 1.0 / (np.sqrt(square) + 1e-140)
+    set_slots(ws, poles, 1, 1.0)
+    for i in range(DEGREE):
+        row = gram + (i + 1) * WINDOW
+        scale_real(ws, matrix + i * DEGREE, row + 1, sizes, DEGREE)
+        set_slots(ws, poles + 1 + i, 1, 0.0)
+        add_slots(ws, poles + 1 + i, row, 1, -1.0)
+        scale_real(ws, poles + 1 + i, poles + 1 + i, sizes + i, 1)
+        for j in range(DEGREE):
+            at = matrix + i * DEGREE + j
+            scale_real(ws, at, at, sizes + i, 1)
+        for lane in range(LANES):
+            ws[matrix + i * (DEGREE + 1), 0, lane] += _RIDGE
+    factor(ws, matrix, DEGREE, pivots, pattern, gram + _TERMS)
+    solve_factored(ws, matrix, DEGREE, pivots, pattern, poles + 1)
+    scale_real(ws, poles + 1, poles + 1, sizes, DEGREE)
     for lane in range(LANES):
-        c[0, lane] = 1.0
-        # Unknowns are scaled by the sizes of their coefficients.
-        for i in range(DEGREE):
-            size_i = np.sqrt(_product(ws, gram, i + 1, i + 1, lane).real) + 1e-140
-            A[DEGREE, i] = -_product(ws, gram, _FIRST, i + 1, lane).conjugate() * (1.0 / size_i)
-            for j in range(i, DEGREE):
-                size_j = np.sqrt(_product(ws, gram, j + 1, j + 1, lane).real) + 1e-140
-                A[i, j] = _product(ws, gram, i + 1, j + 1, lane) * (1.0 / (size_i * size_j))
-                A[j, i] = A[i, j].conjugate()
-            A[i, i] += _RIDGE
-        good = _solve_small(A)
-        for i in range(DEGREE):
-            size_i = np.sqrt(_product(ws, gram, i + 1, i + 1, lane).real) + 1e-140
-            c[i + 1, lane] = A[DEGREE, i] * (1.0 / size_i) if good else 0j
-        last = _remainder(ws, gram, c, lane, _FIRST)
-        tiny = 1e-250
-        growth = max(
-            last / (_remainder(ws, gram, c, lane, _FIRST + 1) + tiny),
-            np.sqrt(last / (_remainder(ws, gram, c, lane, _FIRST + 2) + tiny)),
-        )
-        rate[lane] = growth
-        error[lane] = last * growth * growth
+        total = 0.0
+        for i in range(1, DEGREE + 1):
+            total += abs(ws[poles + i, 0, lane]) + abs(ws[poles + i, 1, lane])
+        good = np.isfinite(total)
+        for i in range(DEGREE + 1):
+            if i > 0 and not good:
+                ws[poles + i, 0, lane] = ws[poles + i, 1, lane] = 0.0
+            c[i, lane] = complex(ws[poles + i, 0, lane], ws[poles + i, 1, lane])
+    _remainders(ws, gram, _FIRST + 2, error)
+    _remainders(ws, gram, _FIRST + 1, rate)
+    for lane in range(LANES):
+        ws[sizes, 0, lane], ws[sizes, 1, lane] = error[lane], rate[lane]
+    _remainders(ws, gram, _FIRST, error)
+    tiny = 1e-250
+    for lane in range(LANES):
+        last = error[lane]
+        before, first = ws[sizes, 1, lane], ws[sizes, 0, lane]
+        rate[lane] = max(last / (before + tiny), np.sqrt(last / (first + tiny)))
+        error[lane] = last * rate[lane] * rate[lane]
 
 
 @njit(**OPTIONS)
@@ -159,8 +164,8 @@ def denominator(c, lane, h):
 
 
 @njit(**OPTIONS)
-def set_factors(ws, phi, c, h):
-    """The factors φ_j of the last DEGREE coefficients, written to the slots from phi."""
+def set_factors(ws, gram, c, h):
+    """The factors φ_j of the last DEGREE coefficients, written to their slots after `gram`."""
     for lane in range(LANES):
         q = denominator(c, lane, h[lane])
         size = q.real * q.real + q.imag * q.imag
@@ -170,20 +175,20 @@ def set_factors(ws, phi, c, h):
         # ω_m first: φ_{K-m+1} = 1 - ω_m, φ_{K-m+2} = 1 - ω_m - ω_{m-1}, …
         for i in range(DEGREE, 0, -1):
             factor -= c[i, lane] * (h[lane] ** i) * inverse
-            at = phi + DEGREE - i
+            at = gram + _PHI + DEGREE - i
             ws[at, 0, lane] = factor.real
             ws[at, 1, lane] = factor.imag
 
 
 @njit(**OPTIONS)
-def predict(ws, phi, base, count, order, h, to, low):
+def predict(ws, gram, base, count, order, h, to, low):
     """Values of the fractions after a step h: `count` unknowns with coefficients from slot `base`.
 
-    The last DEGREE coefficients are multiplied by the factors in `phi`, in place, and the
+    The last DEGREE coefficients are multiplied by the factors φ, in place, and the
     polynomial is evaluated by Horner's rule; in pairs of doubles if `low` is not 0.
     """
     for i in range(DEGREE):
-        scale_slots(ws, base + (order - DEGREE + 1 + i) * count, count, phi + i)
+        scale_slots(ws, base + (order - DEGREE + 1 + i) * count, count, gram + _PHI + i)
     for i in range(count):
         if low:
             pair_horner(ws, to + i, base + i, count, order, h, low)

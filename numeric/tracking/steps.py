@@ -103,15 +103,12 @@ class Work(NamedTuple):
     sizes : ndarray of float, shape (groups, LANES)
     poles : ndarray of complex, shape (DEGREE + 1, LANES)
         Denominators (`numeric.tracking.pade`).
-    small : ndarray of complex, shape (DEGREE + 1, DEGREE)
-        An array for the fit of a denominator.
     """
 
     pivots: np.ndarray
     pattern: np.ndarray
     sizes: np.ndarray
     poles: np.ndarray
-    small: np.ndarray
 
 
 def make_lanes() -> Lanes:
@@ -128,11 +125,11 @@ def make_lanes() -> Lanes:
 
 
 def make_work(unknowns: int, groups: int) -> Work:
-    """Arrays for a number of equations of the linear system and of groups."""
+    """Arrays for a number of equations of the linear system, or of the fit, and of groups."""
+    size = max(unknowns, DEGREE)
     return Work(
-        np.zeros((unknowns, LANES), np.int64), np.zeros((unknowns, unknowns + 2), np.int64),
+        np.zeros((size, LANES), np.int64), np.zeros((size, size + 2), np.int64),
         np.ones((groups, LANES)), np.zeros((DEGREE + 1, LANES), complex),
-        np.zeros((DEGREE + 1, DEGREE), complex),
     )  # fmt: skip
 
 
@@ -259,16 +256,6 @@ def accept_steps(lanes, order, options, outcome):
             lanes.finished[lane] = 1
             ended += 1
     return ended
-
-
-@njit(**OPTIONS)
-def keep(ws, chosen, to, source, count):
-    """Copy `count` slots in the lanes where `chosen` is 1."""
-    for i in range(count):
-        for lane in range(LANES):
-            if chosen[lane] == 1:
-                ws[to + i, 0, lane] = ws[source + i, 0, lane]
-                ws[to + i, 1, lane] = ws[source + i, 1, lane]
 
 
 @njit(**OPTIONS)

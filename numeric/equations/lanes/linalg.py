@@ -17,6 +17,7 @@ import numpy as np
 from numeric.equations.lanes.simd import (
     LANES,
     TILE,
+    copy_slots,
     dot_add,
     invert_slot,
     is_zero,
@@ -26,7 +27,9 @@ from numeric.equations.lanes.simd import (
     pair_list_dot_subtract,
     pair_list_eliminate,
     pair_multiply,
+    scale_real,
     scale_slots,
+    set_slots,
     set_square,
     take_larger,
     tile_dot_add,
@@ -41,33 +44,6 @@ OPTIONS = {"nogil": True, "fastmath": {"contract"}}
 # swaps differ between lanes, and growth stays harmless (threshold pivoting).
 PIVOT_THRESHOLD = 0.2
 _PIVOT_SQUARE = PIVOT_THRESHOLD * PIVOT_THRESHOLD
-
-
-@njit(**OPTIONS)
-def clear(ws, at, count):
-    """``ws[at : at + count] = 0``."""
-    for i in range(at, at + count):
-        for lane in range(LANES):
-            ws[i, 0, lane] = 0.0
-            ws[i, 1, lane] = 0.0
-
-
-@njit(**OPTIONS)
-def copy(ws, to, at, count):
-    """``ws[to : to + count] = ws[at : at + count]``."""
-    for i in range(count):
-        for lane in range(LANES):
-            ws[to + i, 0, lane] = ws[at + i, 0, lane]
-            ws[to + i, 1, lane] = ws[at + i, 1, lane]
-
-
-@njit(**OPTIONS)
-def scale_real(ws, at, factors, count):
-    """``ws[at : at + count] *= ws[factors : factors + count]``; the factors are real parts."""
-    for k in range(count):
-        for lane in range(LANES):
-            ws[at + k, 0, lane] *= ws[factors + k, 0, lane]
-            ws[at + k, 1, lane] *= ws[factors + k, 0, lane]
 
 
 @njit(**OPTIONS)
@@ -179,11 +155,12 @@ def _permute(ws, r, pivots, x):
     """The row swaps of `factor`, of a right-hand side."""
     for k in range(r):
         for lane in range(LANES):
-            p = x + pivots[k, lane]
-            for part in range(2):
-                value = ws[p, part, lane]
-                ws[p, part, lane] = ws[x + k, part, lane]
-                ws[x + k, part, lane] = value
+            p = pivots[k, lane]
+            if p != k:
+                for part in range(2):
+                    value = ws[x + p, part, lane]
+                    ws[x + p, part, lane] = ws[x + k, part, lane]
+                    ws[x + k, part, lane] = value
 
 
 @njit(**OPTIONS)
@@ -234,12 +211,12 @@ def _equilibrate_pairs(ws, a, r, scales, low):
 @njit(**OPTIONS)
 def _invert_pair(ws, at, scratch, low):
     """``ws[at] = 1 / ws[at]`` in pairs: a step of Newton's method from the inverse in doubles."""
-    copy(ws, scratch, at, 1)
-    clear(ws, scratch + low, 1)
+    copy_slots(ws, scratch, at, 1)
+    set_slots(ws, scratch + low, 1, 0.0)
     invert_slot(ws, scratch)
     # The residual 1 - z y, negated.
-    copy(ws, scratch + 1, at, 1)
-    copy(ws, scratch + 1 + low, at + low, 1)
+    copy_slots(ws, scratch + 1, at, 1)
+    copy_slots(ws, scratch + 1 + low, at + low, 1)
     pair_multiply(ws, scratch + 1, scratch, low)
     for lane in range(LANES):
         error = (ws[scratch + 1, 0, lane] - 1.0) + ws[scratch + 1 + low, 0, lane]
@@ -247,8 +224,8 @@ def _invert_pair(ws, at, scratch, low):
         ws[scratch + 1, 1, lane] *= -1.0
     scale_slots(ws, scratch + 1, 1, scratch)
     pair_add(ws, scratch, scratch + 1, low)
-    copy(ws, at, scratch, 1)
-    copy(ws, at + low, scratch + low, 1)
+    copy_slots(ws, at, scratch, 1)
+    copy_slots(ws, at + low, scratch + low, 1)
 
 
 @njit(**OPTIONS)
@@ -288,7 +265,7 @@ def factor_pairs(ws, a, r, scales, pivots, pattern, scratch, low):
 def solve_factored_pairs(ws, a, r, scales, pivots, pattern, x, low):
     """Solve with the factors of `factor_pairs`; the right-hand side at slot x is overwritten."""
     for part in (0, low):
-        scale_real(ws, x + part, scales + r, r)
+        scale_real(ws, x + part, x + part, scales + r, r)
         _permute(ws, r, pivots, x + part)
     for i in range(r):
         row, right = a + i * r, pattern[i, 1]
@@ -299,7 +276,7 @@ def solve_factored_pairs(ws, a, r, scales, pivots, pattern, x, low):
         pair_list_dot_subtract(ws, x + i, row, x, pattern[i], 2, 2 + pattern[i, 1], low)
         pair_multiply(ws, x + i, row + i, low)
     for part in (0, low):
-        scale_real(ws, x + part, scales, r)
+        scale_real(ws, x + part, x + part, scales, r)
 
 
 def workspace(slots: int) -> np.ndarray:

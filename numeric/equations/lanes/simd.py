@@ -24,7 +24,7 @@ from numba.extending import intrinsic
 
 # Lanes of a workspace.  With 16, four running sums would take all sixteen 256-bit registers and the
 # workspace twice the cache, which is a fifth slower (`benchmarks/bench_flops.py`).
-LANES = 8
+LANES = 16
 # Dot products with a common factor that are computed together: the factor is loaded once.
 TILE = 2
 
@@ -226,6 +226,101 @@ def _void(typing: Any, emit: Callable[..., None], *signature: Any) -> Any:
 
 
 @intrinsic
+def set_slots(typing, ws, at, count, value):  # type: ignore[no-untyped-def]
+    """``ws[at : at + count] = value``, a real number."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, at_, n, value_ = args
+        parts = code.spread(value_, _VECTOR), ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        with _loop(builder, n) as index:
+            code.store(builder.add(at_, index), parts)
+
+    return _void(typing, emit, ws, types.int64, types.int64, types.float64)
+
+
+@intrinsic
+def copy_slots(typing, ws, to, at, count):  # type: ignore[no-untyped-def]
+    """``ws[to : to + count] = ws[at : at + count]``."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, at_, n = args
+        with _loop(builder, n) as index:
+            code.store(builder.add(to_, index), code.load(builder.add(at_, index)))
+
+    return _void(typing, emit, ws, *[types.int64] * 3)
+
+
+@intrinsic
+def choose_slots(typing, ws, to, at, count, chosen):  # type: ignore[no-untyped-def]
+    """`copy_slots` in the lanes where the array `chosen` of int64 is not 0."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, at_, n, chosen_ = args
+        kind = ir.VectorType(_INT, LANES)
+        pointer = context.make_array(signature[4])(context, builder, chosen_).data
+        lanes = _load(builder, builder.bitcast(pointer, kind.as_pointer()), kind, align=8)
+        which = builder.icmp_unsigned("!=", lanes, ir.Constant(kind, [_INT(0)] * LANES))
+        with _loop(builder, n) as index:
+            slot = builder.add(to_, index)
+            both = zip(code.load(builder.add(at_, index)), code.load(slot), strict=True)
+            code.store(slot, tuple(builder.select(which, new, old) for new, old in both))  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 3, chosen)
+
+
+@intrinsic
+def add_slots(typing, ws, to, at, count, sign):  # type: ignore[no-untyped-def]
+    """``ws[to : to + count] += sign * ws[at : at + count]``, the sign a real number."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, at_, n, sign_ = args
+        factor = code.spread(sign_, _VECTOR)
+        with _loop(builder, n) as index:
+            slot = builder.add(to_, index)
+            both = zip(code.load(builder.add(at_, index)), code.load(slot), strict=True)
+            code.store(slot, tuple(code.fma(factor, new, old) for new, old in both))  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 3, types.float64)
+
+
+@intrinsic
+def line_slots(typing, ws, to, at, slope, count, t):  # type: ignore[no-untyped-def]
+    """``ws[to + i] = ws[at + i] + t ws[slope + i]``, i < count; t is real, one for each lane."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, at_, slope_, n, t_ = args
+        pointer = context.make_array(signature[5])(context, builder, t_).data
+        time = _load(builder, builder.bitcast(pointer, _VECTOR.as_pointer()), align=8)
+        with _loop(builder, n) as index:
+            first, way = (code.load(builder.add(slot, index)) for slot in (at_, slope_))
+            both = zip(first, way, strict=True)
+            value = tuple(code.fma(time, y, x) for x, y in both)
+            code.store(builder.add(to_, index), value)  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 4, t)
+
+
+@intrinsic
+def scale_real(typing, ws, to, at, factors, count):  # type: ignore[no-untyped-def]
+    """``ws[to + i] = ws[at + i] * ws[factors + i]``, i < count; factors are real parts."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        _, to_, at_, factors_, n = args
+        with _loop(builder, n) as index:
+            factor = code.load(builder.add(factors_, index))[0]
+            value = tuple(builder.fmul(x, factor) for x in code.load(builder.add(at_, index)))
+            code.store(builder.add(to_, index), value)  # type: ignore[arg-type]
+
+    return _void(typing, emit, ws, *[types.int64] * 4)
+
+
+@intrinsic
 def dot_add(typing, ws, c, a, a_stride, b, b_stride, count):  # type: ignore[no-untyped-def]
     """``ws[c] += Σ_q ws[a + q a_stride] * ws[b + q b_stride]``, q from 0 to count - 1."""
 
@@ -347,6 +442,18 @@ def conjugate_dot(typing, ws, c, a, b, count):  # type: ignore[no-untyped-def]
         code.store(c_, (builder.fadd(rr, ii), builder.fsub(ri, ir_)))
 
     return _void(typing, emit, ws, *[types.int64] * 4)
+
+
+@intrinsic
+def conjugate(typing, ws, to, at):  # type: ignore[no-untyped-def]
+    """``ws[to] = conj(ws[at])``."""
+
+    def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
+        code = _Code(context, builder, signature[0], args[0])
+        re, im = code.load(args[2])
+        code.store(args[1], (re, code.negative(im)))
+
+    return _void(typing, emit, ws, *[types.int64] * 2)
 
 
 @intrinsic

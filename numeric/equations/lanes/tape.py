@@ -24,18 +24,25 @@ from typing import NamedTuple
 import numpy as np
 
 from numeric.equations.lanes.linalg import (
-    LANES,
     OPTIONS,
-    clear,
-    copy,
     dots_add,
     factor,
     factor_pairs,
-    scale_real,
     solve_factored,
     solve_factored_pairs,
 )
-from numeric.equations.lanes.simd import dot_add, equilibrate, pair_add, pair_dot_add, pair_line
+from numeric.equations.lanes.simd import (
+    add_slots,
+    copy_slots,
+    dot_add,
+    equilibrate,
+    line_slots,
+    pair_add,
+    pair_dot_add,
+    pair_line,
+    scale_real,
+    set_slots,
+)
 from numeric.kernels import njit
 
 # Operations.
@@ -324,27 +331,17 @@ def run_tape(ws, table, order, t, pivots, pattern, scratch, low):
                     count,
                 )  # fmt: skip
         elif op == CLEAR:
-            clear(ws, c, count)
+            set_slots(ws, c, count, 0.0)
         elif op == SET_ONE:
-            clear(ws, c, count)
-            for k in range(count):
-                for lane in range(LANES):
-                    ws[c + k, 0, lane] = 1.0
+            set_slots(ws, c, count, 1.0)
         elif op == COPY:
-            copy(ws, c, a, count)
+            copy_slots(ws, c, a, count)
         elif op == ADD:
-            sign = float(table[0, i, _B])
-            for k in range(count):
-                for lane in range(LANES):
-                    ws[c + k, 0, lane] += sign * ws[a + k, 0, lane]
-                    ws[c + k, 1, lane] += sign * ws[a + k, 1, lane]
+            add_slots(ws, c, a, count, float(table[0, i, _B]))
         elif op == LINE:
-            for k in range(count):
-                for lane in range(LANES):
-                    ws[c + k, 0, lane] = ws[a + k, 0, lane] + t[lane] * ws[b + k, 0, lane]
-                    ws[c + k, 1, lane] = ws[a + k, 1, lane] + t[lane] * ws[b + k, 1, lane]
+            line_slots(ws, c, a, b, count, t)
         elif op == SCALE:
-            scale_real(ws, c, a, count)
+            scale_real(ws, c, c, a, count)
         elif op == EQUILIBRATE:
             equilibrate(ws, c, count, a, b)
         elif op == FACTOR:
