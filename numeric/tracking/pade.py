@@ -19,8 +19,6 @@ References
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from numeric.equations.lanes.linalg import LANES, OPTIONS, factor, solve_factored
@@ -42,16 +40,15 @@ DEGREE = 3
 # Number of Taylor coefficients used: the numerator's last three need DEGREE more each.
 WINDOW = DEGREE + 4
 _RIDGE = 1e-11
-# Typed, because numba compiles a function once more for each literal.
-_FIRST: Any = np.int64(0)
 # Slots after those of the Gram matrix: the factors φ, the matrix of the least-squares problem, the
-# coefficients c with c_0 = 1, sizes and terms.
+# coefficients c with c_0 = 1, sizes, three remainders and an array for their terms.
 _PHI = WINDOW**2
 _MATRIX = _PHI + DEGREE
 _POLES = _MATRIX + DEGREE**2
 _SIZES = _POLES + DEGREE + 1
-_TERMS = _SIZES + DEGREE
-_SLOTS = _TERMS + DEGREE + 2
+_REMAINDERS = _SIZES + DEGREE
+_TERMS = _REMAINDERS + 3
+_SLOTS = _TERMS + DEGREE + 1
 
 
 def pade_slots(size: int) -> int:
@@ -72,18 +69,18 @@ def take_units(ws, units, size, base, order, unit):
 
 
 @njit(**OPTIONS)
-def _remainders(ws, gram, back, out):
-    """Sizes of coefficient K − 1 − back of q x; coefficient K is minimized by the fit."""
+def _remainder(ws, gram, back, to):
+    """Size of coefficient K − 1 − back of q x, to a slot; coefficient K is minimized by the fit."""
     first = gram + (1 + back) * (WINDOW + 1)
     terms, poles = gram + _TERMS, gram + _POLES
-    set_slots(ws, terms, DEGREE + 2, 0.0)
+    set_slots(ws, terms, DEGREE + 1, 0.0)
     for a in range(DEGREE + 1):
         dot_add(ws, terms + a, first + a * WINDOW, 1, poles, 1, DEGREE + 1)
-    conjugate_dot(ws, terms + DEGREE + 1, poles, terms, DEGREE + 1)
+    conjugate_dot(ws, to, poles, terms, DEGREE + 1)
     for lane in range(LANES):
         # The quadratic form cancels; below this bound it is rounding error.
         floor = 1e-15 * ws[first, 0, lane]
-        out[lane] = np.sqrt(max(ws[terms + DEGREE + 1, 0, lane], floor))
+        ws[to, 0, lane] = np.sqrt(max(ws[to, 0, lane], floor))
 
 
 @njit(**OPTIONS)
@@ -141,17 +138,15 @@ def fit(ws, units, gram, size, c, error, rate, pivots, pattern):
             if i > 0 and not good:
                 ws[poles + i, 0, lane] = ws[poles + i, 1, lane] = 0.0
             c[i, lane] = complex(ws[poles + i, 0, lane], ws[poles + i, 1, lane])
-    _remainders(ws, gram, _FIRST + 2, error)
-    _remainders(ws, gram, _FIRST + 1, rate)
-    for lane in range(LANES):
-        ws[sizes, 0, lane], ws[sizes, 1, lane] = error[lane], rate[lane]
-    _remainders(ws, gram, _FIRST, error)
+    last = gram + _REMAINDERS
+    for back in range(3):
+        _remainder(ws, gram, back, last + back)
     tiny = 1e-250
     for lane in range(LANES):
-        last = error[lane]
-        before, first = ws[sizes, 1, lane], ws[sizes, 0, lane]
-        rate[lane] = max(last / (before + tiny), np.sqrt(last / (first + tiny)))
-        error[lane] = last * rate[lane] * rate[lane]
+        size = ws[last, 0, lane]
+        growth = size / (ws[last + 1, 0, lane] + tiny)
+        rate[lane] = max(growth, np.sqrt(size / (ws[last + 2, 0, lane] + tiny)))
+        error[lane] = size * rate[lane] * rate[lane]
 
 
 @njit(**OPTIONS)

@@ -3,7 +3,7 @@
 The compiler cannot prove that two slots of one workspace differ, so it does not vectorize loops
 that read and write the same array.  These intrinsics are explicit vector code: a
 slot part is one LLVM vector of `LANES` doubles, which the back end splits into the registers of
-the processor (two 512-bit, four 256-bit or eight 128-bit registers).  Products and sums use
+the processor (two 512-bit or four 256-bit registers).  Products and sums use
 ``llvm.fmuladd``: fused if the processor has fused operations, rounded twice otherwise.
 
 All take the workspace ``ws[slot, part, lane]`` (float64, C-contiguous, 64-byte aligned) and
@@ -22,8 +22,8 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-# Lanes of a workspace.  With 16, four running sums would take all sixteen 256-bit registers and the
-# workspace twice the cache, which is a fifth slower (`benchmarks/bench_flops.py`).
+# Lanes of a workspace.  With eight, loops of few products spend more time outside the products;
+# with 32 the workspaces of large systems leave the cache (`benchmarks/bench_complete.py`).
 LANES = 16
 # Dot products with a common factor that are computed together: the factor is loaded once.
 TILE = 2
@@ -232,7 +232,8 @@ def set_slots(typing, ws, at, count, value):  # type: ignore[no-untyped-def]
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, at_, n, value_ = args
-        parts = code.spread(value_, _VECTOR), ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        parts = code.spread(value_, _VECTOR), zero
         with _loop(builder, n) as index:
             code.store(builder.add(at_, index), parts)
 
