@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -221,7 +222,7 @@ def certify_instances(
         left = [k for k, pool in enumerate(out) if pool is None]
         if not left:
             break
-        tapes = of.once(("equations", lifted), lambda lifted=lifted: of.equations_as_tapes(lifted))
+        tapes = of.once(("equations", lifted), partial(of.equations_as_tapes, lifted))
         parameters = Discs(targets.middle[left], targets.radius[left])
         system = make_disc_system(tapes, Discs(parameters.mid[0], parameters.rad[0]))
         first = np.cumsum([0, *(len(roots[k]) for k in left)])
