@@ -237,8 +237,7 @@ def certify_instances(
         call(prove_instances, system, buffers, parameters, first, *joined, pools, counts)
         for k, start, end, count in zip(left, first, first[1:], counts.tolist(), strict=False):
             if count < 0:
-                for part, all_of_them in zip((tested, kinds, radii), joined, strict=True):
-                    part[k] = all_of_them[start:end]
+                tested[k], kinds[k], radii[k] = (part[start:end] for part in joined)
             else:
                 own = slice(2 * start, 2 * start + count)
                 out[k] = RootPool(of, *(part[own] for part in pools))
