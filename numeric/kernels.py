@@ -201,7 +201,12 @@ def sources(root: Path) -> dict[str, bytes]:
         these import at module level, directly or indirectly.  Of a package all files are
         included, because the imported names may be modules.
     """
-    texts = {path: path.read_bytes() for path in (root / "numeric").rglob("*.py")}
+    texts = dict[Path, bytes]()
+    for folder, folders, names in os.walk(root / "numeric"):
+        # Another process may remove folders of old machine code at any time.
+        folders[:] = [name for name in folders if name != "__pycache__"]
+        paths = (Path(folder, name) for name in names if name.endswith(".py"))
+        texts |= {path: path.read_bytes() for path in paths}
     left = [path for path, text in texts.items() if _MARK in text and path.name != "kernels.py"]
     found: dict[str, bytes] = {}
     while left:

@@ -98,6 +98,15 @@ def imported(tree: ast.AST) -> set[str]:
     return found
 
 
+def test_folders_of_machine_code_are_not_read(tmp_path):
+    """The key does not look where another process may just remove folders."""
+    kept = tmp_path / "numeric" / "__pycache__" / "kernels" / "key" / "kept.py"
+    kept.parent.mkdir(parents=True)
+    kept.write_text("@njit\n")
+    (tmp_path / "numeric" / "own.py").write_text("@njit\n")
+    assert list(kernels.sources(tmp_path)) == ["numeric/own.py"]
+
+
 def test_only_this_module_compiles():
     """Each file with a kernel is in the key with what it imports; no other loads the compiler."""
     names = kernels.sources(TOP)
