@@ -102,8 +102,8 @@ def test_folders_of_machine_code_are_not_read(tmp_path):
     """The key does not look where another process may just remove folders."""
     kept = tmp_path / "numeric" / "__pycache__" / "kernels" / "key" / "kept.py"
     kept.parent.mkdir(parents=True)
-    kept.write_text("@njit\n")
-    (tmp_path / "numeric" / "own.py").write_text("@njit\n")
+    kept.write_text("\n@njit()\n")
+    (tmp_path / "numeric" / "own.py").write_text("\n@njit()\n")
     assert list(kernels.sources(tmp_path)) == ["numeric/own.py"]
 
 
