@@ -1,6 +1,7 @@
 """Undecided verdicts of `certify` on random nets: by size, surplus and kind, with reasons.
 
     python benchmarks/bench_undecided.py RECORDS.jsonl [--kinds recurrent …] [--count 60] [--verify]
+    PYTHONPATH=OTHER_TREE python benchmarks/bench_undecided.py …    # in another checkout
 
 Net k of a kind is drawn from the stream ``undecided/KIND/k``.  Sizes are n = 2 … 8, T ≤ 5, b ≤ 2, d
 ≤ 4, m ≤ 6 (small ones: n ≤ 3, T ≤ 4, d ≤ 2, m ≤ 4; multi-layer nets: one to three hidden layers of
@@ -12,6 +13,10 @@ The line of each net is written to the file as soon as the net is done: a second
 the last line.  `--seconds` limits the CPU time of one net, msolve's included; the time limit of the
 call is `--wall` times as long, since other programs may use the processor too.  With `--verify`
 each certificate is verified too.
+
+The last table has each search of an argument in the order in which they come: nets that it was
+tried for, the share of them that it decided, and its wall time; before it stands the wall time of
+all nets that are decided.
 """
 
 from __future__ import annotations
@@ -20,12 +25,15 @@ import argparse
 import json
 import random
 import resource
-from collections import Counter
+import statistics
+import time
+from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import matchprob as mp
+from algebra.families.linear.case import Case
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -109,15 +117,40 @@ def cpu() -> float:
     )
 
 
-def measure(kind: str, number: int, seconds: float, wall: float, check: bool) -> dict[str, Any]:
+class Searches:
+    """The searches of one certificate: arguments, and seconds of wall time when each begins."""
+
+    def __init__(self) -> None:
+        self.begun: list[tuple[str, float]] = []
+        begin = Case.begin
+
+        def noted(case: Case, attempt: Any) -> None:
+            self.begun.append((attempt.argument, time.perf_counter()))
+            begin(case, attempt)
+
+        Case.begin = noted  # type: ignore[method-assign]
+
+    def since(self, began: float) -> list[list[Any]]:
+        """Names and seconds of the searches since a moment, the ranks before them first."""
+        names = ["ranks", *(name for name, _ in self.begun)]
+        ends = [began, *(at for _, at in self.begun), time.perf_counter()]
+        self.begun.clear()
+        return [[n, round(b - a, 4)] for n, a, b in zip(names, ends, ends[1:], strict=False)]
+
+
+def measure(
+    kind: str, number: int, seconds: float, wall: float, check: bool, searches: Searches
+) -> dict[str, Any]:
     """One line of the records."""
     question, surplus = problem(kind, number)
-    began = cpu()
+    began, then = cpu(), time.perf_counter()
     found = mp.certify(question, timeout=seconds * wall, search=seconds * wall / 2)
+    own = searches.since(then)
     data: dict[str, Any] = {
         "kind": kind, "number": number, "network": question.network.sizes, "r-rank": surplus,
         "verdict": found.verdict, "rule": found.rule, "N": found.generic_root_count,
         "tried": list(found.tried), "cpu": round(cpu() - began, 2),
+        "wall": round(sum(spent for _, spent in own), 4), "searches": own,
     }  # fmt: skip
     if check and found.verdict != "undecided":
         checked = mp.verify(found, timeout=60)
@@ -145,6 +178,35 @@ def table(records: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]) -
         yield f"{value!s:>24}" + "".join(f"{counts[verdict]:14d}" for verdict in verdicts)
 
 
+def costs(records: list[dict[str, Any]]) -> Iterator[str]:
+    """Wall times of decided nets, and of each search."""
+    records = [record for record in records if "searches" in record]
+    for word, some in (
+        ("decided", [r for r in records if r["verdict"] != "undecided"]),
+        ("not minimal", [r for r in records if r["verdict"] in ("maximal", "intermediate")]),
+    ):
+        if some:
+            times = [record["wall"] for record in some]
+            yield (
+                f"{len(some)} nets {word}: wall time median {statistics.median(times):.4f} s, "
+                f"mean {statistics.mean(times):.3f}"
+            )
+    found: dict[tuple[str, int], list[tuple[float, bool]]] = defaultdict(list)
+    for record in records:
+        seen = Counter[str]()
+        for place, (name, spent) in enumerate(record["searches"], 1):
+            seen[name] += 1
+            is_last = place == len(record["searches"]) and record["verdict"] != "undecided"
+            found[name, seen[name]].append((spent, is_last))
+    yield f"{'search':>24}{'tried':>8}{'decided':>9}{'share':>8}{'median s':>10}{'sum s':>9}"
+    for (name, number), rows in found.items():
+        times, decided = [spent for spent, _ in rows], sum(is_last for _, is_last in rows)
+        yield (
+            f"{name + (f' ({number})' if number > 1 else ''):>24}{len(rows):8d}{decided:9d}"
+            f"{decided / len(rows):8.0%}{statistics.median(times):10.4f}{sum(times):9.1f}"
+        )
+
+
 def report(records: list[dict[str, Any]], seconds: float) -> Iterator[str]:
     """All tables."""
     for name, key in (
@@ -166,6 +228,7 @@ def report(records: list[dict[str, Any]], seconds: float) -> Iterator[str]:
     )
     for (verdict, text), count in sorted(checked.items()):
         yield f"verify: {count:5d}  {verdict}: {text}"
+    yield from costs(records)
 
 
 def main() -> None:
@@ -180,13 +243,16 @@ def main() -> None:
     options = parser.parse_args()
     text = options.records.read_text() if options.records.exists() else ""
     records = [json.loads(line) for line in text.splitlines()]
+    searches = Searches()
     done = {(record["kind"], record["number"]) for record in records}
     with options.records.open("a") as file:
         for kind in options.kinds:
             for number in range(options.count):
                 if (kind, number) in done:
                     continue
-                records.append(measure(kind, number, options.seconds, options.wall, options.verify))
+                records.append(
+                    measure(kind, number, options.seconds, options.wall, options.verify, searches)
+                )
                 file.write(json.dumps(records[-1]) + "\n")
                 file.flush()
     print("\n".join(report(records, options.seconds)))
