@@ -244,7 +244,7 @@ class InstanceCounter:
         if plan.allocation.size != plan.equations:
             return found
         # Loaded here: it needs compiled kernels, which other engines do not.
-        from numeric.engines.search import FIRST_PATHS, MOST_BATCHES, MOST_PATHS, RealSearch
+        from numeric.engines.search import MOST_PATHS, RealSearch
         from numeric.equations.chain import make_chain
 
         unknowns = core_dimension(plan.allocation)
@@ -257,11 +257,11 @@ class InstanceCounter:
             except InputError:
                 continue
             few = unknowns is not None and unknowns <= _FEW_UNKNOWNS
-            search.solve(1 if few else MOST_BATCHES)
             if few:
+                search.solve(1)
                 search.run(_FEW_STARTS)
             else:
-                search.follow(FIRST_PATHS)
+                search.begin()
                 few = search.few
             if not few:
                 search.run(_QUICK_STARTS)

@@ -1,10 +1,11 @@
 """A search for real solutions without a root count: Gauss–Newton runs, complex paths, more of both.
 
 Damped Gauss–Newton runs in the states that fixed weights leave free
-(`numeric.equations.projected`) usually end at a solution after some steps, so a few of them come
-first.  Complex paths (`numeric.tracking.label_paths`) find a real solution among thousands, and
-tell whether there are only few; runs in the weights (`numeric.engines.multistart`) find one if
-weights in nearly every row learn.  Solutions are certified; if none is found, nothing is proved.
+(`numeric.equations.projected`) usually end at a solution after some steps, so in recurrent nets a
+few of them come first.  Complex paths (`numeric.tracking.label_paths`) find a real solution among
+thousands, and tell whether there are only few; runs in the weights (`numeric.engines.multistart`)
+find one if weights in nearly every row learn.  Solutions are certified; if none is found, nothing
+is proved.
 """
 
 from __future__ import annotations
@@ -27,7 +28,6 @@ from numeric.tracking.label_paths import LabelPaths
 
 # Batches of runs in the free states: starts, and growth of the states.
 _FREE_RUNS = ((16, 1.5), (32, 2.0), (32, 1.5), (32, 1.0))
-MOST_BATCHES = len(_FREE_RUNS)
 _FREE_STEPS = 60
 # Size of a start, relative to the states of least norm; relative size of what solutions leave.
 _FREE_SPREAD = 2.0
@@ -112,7 +112,18 @@ class RealSearch:
             check_time()
             self.pool.take(self.paths.follow(most_paths))
 
-    def solve(self, batches: int = MOST_BATCHES) -> None:
+    def begin(self) -> None:
+        """The first paths, and runs in the free states, those first that decide more a second.
+
+        Paths of multi-layer nets are short, those of recurrent ones as long as their time.
+        """
+        if self._chain.read_all:
+            self.solve()
+        self.follow(FIRST_PATHS)
+        if not (self._chain.read_all or self.few):
+            self.solve()
+
+    def solve(self, batches: int = len(_FREE_RUNS)) -> None:
         """Run Gauss–Newton steps in the free states, some batches of starts, where these are few.
 
         A batch ends with its first solution.
@@ -168,8 +179,7 @@ class SearchEngine(LowerBoundEngine):
     def search(self, instance: Instance) -> InstanceCount:
         """The solutions found by paths and Newton runs."""
         search = RealSearch(instance, self.chain, enough=self.enough, seconds=self.timeout)
-        search.solve()
-        search.follow(FIRST_PATHS)
+        search.begin()
         search.run(PAPER_STARTS)
         search.follow(_ALL_PATHS if self.enough is None else MOST_PATHS)
         return search.result()

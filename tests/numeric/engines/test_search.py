@@ -141,6 +141,21 @@ def test_the_seed_determines_the_search():
     assert one.pool.solutions != other.pool.solutions
 
 
+def test_paths_come_first_in_layers_and_runs_in_recurrent_nets():
+    """A match is found without a path in a recurrent net, without a run in a multi-layer net."""
+    instance = draw_instance(SIX_ROWS, 0, 0)
+    search = RealSearch(instance, make_chain(instance.allocation, SIX_ROWS.support))
+    search.begin()
+    assert len(search.pool)
+    assert search.paths.paths == 0
+    allocation = CASES[14][0]
+    instance = draw_instance(Problem.of(allocation), 0, 0)
+    search = RealSearch(instance, make_chain(allocation))
+    search.begin()
+    assert len(search.pool)
+    assert search.result().paths == search.paths.paths > 0
+
+
 def test_the_seed_determines_the_runs_in_free_states():
     """Equal seeds find equal solutions; the first batch decides a trial of six rows."""
     found = []
