@@ -10,6 +10,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.refusals import refuses
+from tests.samples import LONG
 
 NETS = [
     LinearEstimator(q=3, d=2, m=2),
@@ -25,7 +26,7 @@ def fatal(allocation, lost):
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)
-@pytest.mark.parametrize("drawn", range(4))
+@pytest.mark.parametrize("drawn", range(4 if LONG else 2))
 def test_brute_force(network, drawn):
     """The smallest fatal set is as large as the brute-force one; coloops are the fatal weights."""
     rng = np.random.default_rng(drawn)

@@ -249,7 +249,7 @@ def test_the_least_error_of_a_family_is_that_of_numpy():
         assert one.low <= one.high <= one.low * (1 + 1e-9) + 1e-300
 
 
-@pytest.mark.parametrize("T", [2, 3])
+@pytest.mark.parametrize("T", [2, pytest.param(3, marks=pytest.mark.long)])
 def test_the_error_of_another_family_is_bounded_by_that_of_a_match(T):
     """The bound is the least error of matches that reproduce the labels, computed in doubles."""
     network = mp.LinearRNN(n=2, T=T, b=1, d=1, m=1)
