@@ -118,13 +118,15 @@ class ProjectedSystem:
     ) -> tuple[np.ndarray, np.ndarray]:
         """r (k, ·) at points (k, free), and its derivatives (k, ·, free).
 
-        Of the numbers of starts (`numeric.levenberg_marquardt`) nothing depends.
+        NaN where the s_j of a row are dependent, so that its weights are not determined.  Nothing
+        depends on the numbers of starts (`numeric.levenberg_marquardt`).
         """
         values, slopes = [], []
         for own in self._rows:
             if own.is_solved:
                 continue
             weights, rest, basis = own.solve(z)
+            rest = np.where(np.isfinite(weights).all(axis=-1, keepdims=True), rest, np.nan)
             rows, count, equations, _ = own.factors.shape
             part = own.factors[..., :-1].reshape(rows, count, -1)
             moved = weights.swapaxes(0, 1) @ part

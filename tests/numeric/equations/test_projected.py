@@ -87,3 +87,19 @@ def test_narrow_layers_have_no_projected_system():
     chain = make_chain(allocation)
     parameters = chain.parameters(draw_instance(Problem.of(allocation), 0, 0))
     assert project(chain, parameters, 1.0) is None
+
+
+def test_points_without_weights_are_not_used():
+    """Where states that are 0 determine no weights r is NaN, and a run from there ends there."""
+    net = LinearFeedForward(q=2, widths=[2], d=2, m=2)
+    cells = [("W1", 0, 0), ("W1", 1, 1), ("W2", 0, 0), ("W2", 1, 1)]
+    allocation = Allocation.from_cells(net, cells)
+    chain = make_chain(allocation)
+    parameters = chain.parameters(draw_instance(Problem.of(allocation), 0, 1))
+    system = project(chain, parameters, 1.0)
+    starts = np.zeros((9, system.free))
+    starts[1:] = np.random.default_rng(0).standard_normal((8, system.free)) * system.size
+    assert np.isnan(system.residuals(starts)[0]).any(axis=1).tolist() == [True] + [False] * 8
+    runs = levenberg_marquardt(system.residuals, starts, 80, enough=1e-20, damping=Damping())
+    assert not runs.cost[0] <= 1e-20
+    assert runs.cost[1:].min() <= 1e-20
