@@ -228,7 +228,6 @@ class Recording(Result):
         }
         lines = list[str]()
         if self.aim is not None:
-            facts["target"] = f"{self.aim.determined} of {len(self.aim.states)} determined"
             lines += self.aim.lines()
         if len(self.order) > 1:
             adds = [f"{title(element, self.problem.names)} {gain}" for element, gain in self.order]
