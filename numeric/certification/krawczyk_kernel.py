@@ -34,6 +34,7 @@ _NEWTON = 10
 # Relative steps: Newton's method has reached double precision; the present inverse is accurate
 # enough; a step that decreases by less than a factor of ten is rounding error.
 _END = 1e-13
+_SQUARED = 1e-9
 _KEEP = 1e-10
 _NEAR = 1e-7
 
@@ -163,7 +164,10 @@ def _newton(system, buffers):
             largest = size if not size <= largest else largest
         if not np.isfinite(largest):
             return False
-        if largest < _END or (largest < _NEAR and largest > 0.1 * last):
+        # With a new inverse the error after a step is about the square of the step.
+        if largest < _END or (renew and largest < _SQUARED):
+            return True
+        if largest < _NEAR and largest > 0.1 * last:
             return True
         if sweep > 3 and largest > 0.5 * last:
             return True

@@ -62,7 +62,7 @@ class TrackerSettings:
         harm.
         """
         return replace(
-            self, order=self.order - 2, tolerance=self.tolerance * 300,
+            self, order=self.order - 3, tolerance=self.tolerance * 300,
             contraction=self.contraction * 10, accuracy=self.accuracy * 1e4,
         )  # fmt: skip
 
