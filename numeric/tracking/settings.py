@@ -25,6 +25,8 @@ class TrackerSettings:
         Step length at which a path counts as stuck.
     most_steps, most_rejected : int
         Numbers of accepted and rejected steps at which a path is abandoned.
+    refined : float
+        Second increment at the end below which no further round refines the root.
     lifted : bool
         Whether the chain's states are unknowns too (for weights that become large).
     """
@@ -36,6 +38,7 @@ class TrackerSettings:
     shortest: float = 1e-9
     most_steps: int = 500
     most_rejected: int = 60
+    refined: float = 1e-12
     lifted: bool = False
 
     @property
@@ -52,7 +55,7 @@ class TrackerSettings:
         """The settings in the form that the kernels take."""
         return TrackerOptions(
             self.tolerance, self.contraction, self.accuracy, self.shortest, self.most_steps,
-            self.most_rejected,
+            self.most_rejected, self.refined,
         )  # fmt: skip
 
     def quick(self) -> TrackerSettings:
@@ -64,6 +67,7 @@ class TrackerSettings:
         return replace(
             self, order=self.order - 3, tolerance=self.tolerance * 300,
             contraction=self.contraction * 10, accuracy=self.accuracy * 1e4,
+            refined=1e-6,
         )  # fmt: skip
 
     def careful(self) -> TrackerSettings:

@@ -30,6 +30,7 @@ class TrackerOptions(NamedTuple):
     shortest: float
     most_steps: int
     most_rejected: int
+    refined: float
 
 
 class PathOutcomes(NamedTuple):
@@ -240,7 +241,7 @@ def accept_steps(lanes, order, options, outcome):
         # At the end one more round without a step refines the root.
         at_end = lanes.t[lane] >= 1.0
         status = -1
-        if at_end and (lanes.polished[lane] == 1 or second < 1e-12):
+        if at_end and (lanes.polished[lane] == 1 or second <= options.refined):
             status = DONE
         elif not at_end and (lanes.h[lane] < options.shortest or lanes.fails[lane] > _MOST_FAILS):
             status = STUCK
