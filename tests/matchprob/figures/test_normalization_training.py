@@ -15,23 +15,27 @@ from matchprob.figures.papers.normalization_training import (
 
 from tests.refusals import refuses
 
-RNG = np.random.default_rng(0)
+
+@pytest.fixture
+def rng():
+    """The same numbers for each test, whichever ran before."""
+    return np.random.default_rng(0)
 
 
-def example():
+def example(rng):
     """A net of two layers with random scales and shifts, and samples."""
-    weights = (RNG.standard_normal((4, 3)), RNG.standard_normal((2, 4)))
+    weights = (rng.standard_normal((4, 3)), rng.standard_normal((2, 4)))
     net = SumNet(
         weights,
-        tuple(RNG.standard_normal(len(W)) for W in weights),
-        tuple(RNG.standard_normal(len(W)) + 0.5 for W in weights),
+        tuple(rng.standard_normal(len(W)) for W in weights),
+        tuple(rng.standard_normal(len(W)) + 0.5 for W in weights),
     )
-    return net, RNG.standard_normal((3, 40)), RNG.standard_normal(40)
+    return net, rng.standard_normal((3, 40)), rng.standard_normal(40)
 
 
-def test_gradients_are_the_differences():
+def test_gradients_are_the_differences(rng):
     """Every partial derivative is the central difference quotient of the error."""
-    net, X, y = example()
+    net, X, y = example(rng)
     loss, *slopes = gradients(net, X, y)
     assert np.isclose(loss, net.mse(X, y))
     for name, slope in zip(("weights", "scales", "shifts"), slopes, strict=True):
@@ -47,10 +51,10 @@ def test_gradients_are_the_differences():
 
 
 @pytest.mark.parametrize("what", [WEIGHTS, NORMALIZATION])
-def test_training_lowers_the_error_and_keeps_the_rest(what):
+def test_training_lowers_the_error_and_keeps_the_rest(what, rng):
     """The error decreases; frozen parts are unchanged, to single precision."""
-    net, X, _ = example()
-    y = SumNet.of((RNG.standard_normal((4, 3)),))(X)
+    net, X, _ = example(rng)
+    y = SumNet.of((rng.standard_normal((4, 3)),))(X)
     done = train(net, X, y, what, epochs=60, batch=8, rate=0.02)
     assert done.mse(X, y) < 0.5 * net.mse(X, y)
     frozen = "scales" if what == WEIGHTS else "weights"
@@ -59,29 +63,29 @@ def test_training_lowers_the_error_and_keeps_the_rest(what):
     assert not np.allclose(net.shifts[0], done.shifts[0])
 
 
-def test_same_seed_same_net():
+def test_same_seed_same_net(rng):
     """Training is reproducible."""
-    net, X, y = example()
+    net, X, y = example(rng)
     first, second = (train(net, X, y, WEIGHTS, epochs=2, seed=5) for _ in range(2))
     assert np.array_equal(first.weights[0], second.weights[0])
 
 
-def test_wrong_choice_is_told():
+def test_wrong_choice_is_told(rng):
     """Only weights or normalization can be trained."""
-    net, X, y = example()
+    net, X, y = example(rng)
     refuses("what", train, net, X, y, "everything")
 
 
 @pytest.mark.parametrize("schedule", SCHEDULES)
-def test_stochastic_gradients(schedule):
+def test_stochastic_gradients(schedule, rng):
     """SGD lowers the error with every schedule; its steps are sums of slopes with factors 0.9^k."""
-    net, X, _ = example()
-    y = SumNet.of((RNG.standard_normal((4, 3)),))(X)
+    net, X, _ = example(rng)
+    y = SumNet.of((rng.standard_normal((4, 3)),))(X)
     done = train(
         net, X, y, NORMALIZATION, method=SGD, schedule=schedule, epochs=60, batch=8, rate=0.003
     )
     assert done.mse(X, y) < 0.5 * net.mse(X, y)
-    slopes = RNG.standard_normal((5, 3)).astype(np.float32)
+    slopes = rng.standard_normal((5, 3)).astype(np.float32)
     state = Momentum(slopes[0])
     for t, slope in enumerate(slopes):
         step = state.step(slope, np.float32(0.1))
