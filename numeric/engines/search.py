@@ -11,6 +11,7 @@ is proved.
 from __future__ import annotations
 
 import time
+from functools import cache, partial
 
 import numpy as np
 
@@ -131,10 +132,10 @@ class RealSearch:
         rng = np.random.default_rng(
             np.random.SeedSequence(self._seed, spawn_key=(self._instance.index, 0x3359))
         )
-        parameters = self._chain.parameters(self._instance)
+        projected = cache(partial(project, self._chain, self._chain.parameters(self._instance)))
         for starts, growth in _FREE_RUNS[:batches]:
             check_time()
-            system = None if self.is_over else project(self._chain, parameters, growth)
+            system = None if self.is_over else projected(growth)
             if system is None:
                 return
             first = rng.standard_normal((starts, system.free)) * _FREE_SPREAD * system.size
