@@ -120,10 +120,8 @@ def fit(ws, units, gram, size, c, error, rate, pivots, pattern):
         scale_real(ws, matrix + i * DEGREE, row + 1, sizes, DEGREE)
         set_slots(ws, poles + 1 + i, 1, 0.0)
         add_slots(ws, poles + 1 + i, row, 1, -1.0)
-        scale_real(ws, poles + 1 + i, poles + 1 + i, sizes + i, 1)
-        for j in range(DEGREE):
-            at = matrix + i * DEGREE + j
-            scale_real(ws, at, at, sizes + i, 1)
+        scale_slots(ws, poles + 1 + i, 1, sizes + i)
+        scale_slots(ws, matrix + i * DEGREE, DEGREE, sizes + i)
         for lane in range(LANES):
             ws[matrix + i * (DEGREE + 1), 0, lane] += _RIDGE
     factor(ws, matrix, DEGREE, pivots, pattern, gram + _TERMS)

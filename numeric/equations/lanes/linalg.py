@@ -154,13 +154,7 @@ def factor(ws, a, r, pivots, pattern, scratch):
 def _permute(ws, r, pivots, x):
     """The row swaps of `factor`, of a right-hand side."""
     for k in range(r):
-        for lane in range(LANES):
-            p = pivots[k, lane]
-            if p != k:
-                for part in range(2):
-                    value = ws[x + p, part, lane]
-                    ws[x + p, part, lane] = ws[x + k, part, lane]
-                    ws[x + k, part, lane] = value
+        _swap(ws, x, 1, pivots, k)
 
 
 @njit(**OPTIONS)

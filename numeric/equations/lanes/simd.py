@@ -155,7 +155,7 @@ class _Code:
 
     def sums(self) -> list[Any]:
         """Stack slots for four running sums, set to zero; they become registers by optimisation."""
-        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        zero = _constant(0.0)
         registers = []
         for _ in range(4):
             register = _variable(self.builder)
@@ -184,6 +184,11 @@ def _load(builder: Any, pointer: Any, kind: Any = _VECTOR, align: int | None = N
     """What a pointer points to; llvmlite took its type from the pointer before version 0.44."""
     more = {"typ": kind} if _HAS_KINDS else {}
     return builder.load(pointer, align=align, **more)
+
+
+def _constant(value: float) -> Any:
+    """A vector of one number."""
+    return ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, value)] * LANES)
 
 
 def _variable(builder: Any) -> Any:
@@ -217,6 +222,12 @@ def _entry(context: Any, builder: Any, list_type: Any, value: Any, index: Any) -
     return _load(builder, builder.gep(array.data, [index]), _INT)
 
 
+def _of_lanes(context: Any, builder: Any, list_type: Any, value: Any, kind: Any = _VECTOR) -> Any:
+    """The vector of a one-dimensional array with an entry for each lane."""
+    array = context.make_array(list_type)(context, builder, value)
+    return _load(builder, builder.bitcast(array.data, kind.as_pointer()), kind, align=8)
+
+
 def _void(typing: Any, emit: Callable[..., None], *signature: Any) -> Any:
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         emit(context, builder, sig.args, args)
@@ -232,7 +243,7 @@ def set_slots(typing, ws, at, count, value):  # type: ignore[no-untyped-def]
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, at_, n, value_ = args
-        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        zero = _constant(0.0)
         parts = code.spread(value_, _VECTOR), zero
         with _loop(builder, n) as index:
             code.store(builder.add(at_, index), parts)
@@ -261,8 +272,7 @@ def choose_slots(typing, ws, to, at, count, chosen):  # type: ignore[no-untyped-
         code = _Code(context, builder, signature[0], args[0])
         _, to_, at_, n, chosen_ = args
         kind = ir.VectorType(_INT, LANES)
-        pointer = context.make_array(signature[4])(context, builder, chosen_).data
-        lanes = _load(builder, builder.bitcast(pointer, kind.as_pointer()), kind, align=8)
+        lanes = _of_lanes(context, builder, signature[4], chosen_, kind)
         which = builder.icmp_unsigned("!=", lanes, ir.Constant(kind, [_INT(0)] * LANES))
         with _loop(builder, n) as index:
             slot = builder.add(to_, index)
@@ -295,8 +305,7 @@ def line_slots(typing, ws, to, at, slope, count, t):  # type: ignore[no-untyped-
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, to_, at_, slope_, n, t_ = args
-        pointer = context.make_array(signature[5])(context, builder, t_).data
-        time = _load(builder, builder.bitcast(pointer, _VECTOR.as_pointer()), align=8)
+        time = _of_lanes(context, builder, signature[5], t_)
         with _loop(builder, n) as index:
             first, way = (code.load(builder.add(slot, index)) for slot in (at_, slope_))
             both = zip(first, way, strict=True)
@@ -411,9 +420,7 @@ def horner(typing, ws, to, base, stride, order, h):  # type: ignore[no-untyped-d
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, to_, base_, stride_, order_, h_ = args
-        steps = context.make_array(signature[5])(context, builder, h_)
-        pointer = builder.bitcast(steps.data, _VECTOR.as_pointer())
-        step = _load(builder, pointer, align=8)
+        step = _of_lanes(context, builder, signature[5], h_)
         registers = [_variable(builder) for _ in range(2)]
         for register, value in zip(
             registers, code.load(builder.add(base_, builder.mul(order_, stride_))), strict=True
@@ -487,7 +494,7 @@ def equilibrate(typing, ws, row, count, columns, own):  # type: ignore[no-untype
         code = _Code(context, builder, signature[0], args[0])
         _, row_, n, columns_, own_ = args
         register = _variable(builder)
-        builder.store(ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1e-300)] * LANES), register)
+        builder.store(_constant(1e-300), register)
         with _loop(builder, n) as index:
             slot = builder.add(row_, index)
             factor = code.load(builder.add(columns_, index))[0]
@@ -497,7 +504,7 @@ def equilibrate(typing, ws, row, count, columns, own):  # type: ignore[no-untype
             builder.store(
                 builder.select(builder.fcmp_ordered(">", size, largest), size, largest), register
             )
-        one = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 1.0)] * LANES)
+        one = _constant(1.0)
         inverse = builder.fdiv(one, code.root(_load(builder, register)))
         code.store(own_, (inverse, code.load(own_)[1]))
         with _loop(builder, n) as index:
@@ -567,7 +574,7 @@ def is_zero(typing, ws, at):  # type: ignore[no-untyped-def]
 
     def codegen(context: Any, builder: Any, sig: Any, args: Any) -> Any:
         code = _Code(context, builder, sig.args[0], args[0])
-        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        zero = _constant(0.0)
         parts = [builder.fcmp_unordered("!=", x, zero) for x in code.load(args[1])]
         return builder.icmp_unsigned("==", builder.bitcast(builder.or_(*parts), _BITS), _BITS(0))
 
@@ -638,9 +645,8 @@ def pair_horner(typing, ws, to, base, stride, order, h, low):  # type: ignore[no
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, to_, base_, stride_, order_, h_, low_ = args
-        steps = context.make_array(signature[5])(context, builder, h_)
-        time = _load(builder, builder.bitcast(steps.data, _VECTOR.as_pointer()), align=8)
-        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        time = _of_lanes(context, builder, signature[5], h_)
+        zero = _constant(0.0)
 
         def coefficient(j: Any) -> Any:
             return code.pair(builder.add(base_, builder.mul(j, stride_)), low_)
@@ -662,7 +668,7 @@ def pair_multiply(typing, ws, to, factor, low):  # type: ignore[no-untyped-def]
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, to_, factor_, low_ = args
-        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        zero = _constant(0.0)
         nothing = ((zero, zero), (zero, zero))
         x, y = code.pair(to_, low_), code.pair(factor_, low_)
         code.store_pair(to_, low_, code.pair_add_complex(nothing, x, y, 1))
@@ -698,10 +704,8 @@ def pair_line(typing, ws, c, a, b, t, low):  # type: ignore[no-untyped-def]
     def emit(context: Any, builder: Any, signature: Any, args: Any) -> None:
         code = _Code(context, builder, signature[0], args[0])
         _, c_, a_, b_, t_, low_ = args
-        times = context.make_array(signature[4])(context, builder, t_)
-        pointer = builder.bitcast(times.data, _VECTOR.as_pointer())
-        time = _load(builder, pointer, align=8)
-        zero = ir.Constant(_VECTOR, [ir.Constant(_DOUBLE, 0.0)] * LANES)
+        time = _of_lanes(context, builder, signature[4], t_)
+        zero = _constant(0.0)
         parts = [
             code.pair_add_product((x, zero), (time, zero), (y, zero), 1)
             for x, y in zip(code.load(a_), code.load(b_), strict=True)
