@@ -61,8 +61,16 @@ class Unfinished(RuntimeError):
     """
 
 
-class LargeMemory(UserWarning):
-    """The computation requires much memory; the command line prints the warning on stderr."""
+class Notice(UserWarning):
+    """A warning for the user, which the command line prints in one line on stderr."""
+
+
+class LargeMemory(Notice):
+    """The computation requires much memory."""
+
+
+class NoEdges(Notice):
+    """A file of synapses that names none."""
 
 
 def shown(value: object) -> str:

@@ -17,7 +17,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.rational import exact_number
-from algebra.problems.edges import Edge, Edges, LongList
+from algebra.problems.edges import Edge, Edges, LongList, check_units
 from algebra.problems.file_entries import POST, PRE
 from algebra.problems.headers import VALUES, columns_of, is_header
 from algebra.problems.names import Names
@@ -148,6 +148,12 @@ def edges_by_columns(text: str) -> Edges | None:
             exact_number(number, "weight")
     except InputError:
         return None
+
+    def place(unit: str) -> str:
+        code = words.index(unit)
+        return f"row {np.flatnonzero((pre_codes == code) | (post_codes == code))[0] + 2}"
+
+    check_units(words, place)
     return Edges(EdgeColumns(words, pre_codes, post_codes, texts, values), column)
 
 

@@ -10,6 +10,10 @@ a list holds both, the caller must choose one.  A gap junction has no direction:
 in both directions; if both directions are listed with different numbers of contacts, the larger
 number counts.  A line of type "received" (R, Rp) tells the synapses of the other direction from the
 receiver's side: it is read as that direction, and does not count beside lines of chemical synapses.
+In Gephi's tables the column says whether an edge has a direction ("Directed", "Undirected").
+
+If a list has a column `matrix`, as ``design --write`` makes it, each line is a weight of the matrix
+that it names.
 
 Lines of one pair that differ in their region (neuPrint's ``roi``) or in their word for the type
 (S and Sp, both chemical) are added up.  Any other pair that is given twice is refused, with its
@@ -49,13 +53,22 @@ from algebra.problems.file_entries import (
     SUM,
     UNKNOWN,
 )
-from algebra.problems.headers import VALUES, canonical_type, meaning_of, types_of
+from algebra.problems.headers import (
+    DIRECTIONS,
+    VALUES,
+    canonical_type,
+    is_rounded,
+    meaning_of,
+    types_of,
+)
 from algebra.problems.names import Names
 from algebra.time_limits import checked
 
 # Attributes of a file's nodes that name them if all nodes have the same one.
 _LABELS = ("name", "label", "cell_name", "cellname", "neuron", "neuron_name", "vertex_name")
 _ID = "id"
+# Digits of a number that a spreadsheet keeps.
+_SPREADSHEET_DIGITS = 15
 # Digits of a node's number that tell whether it is the position of a unit.
 _LONGEST = 12
 
@@ -76,6 +89,8 @@ class Edge(NamedTuple):
         Where the line is in the file: "row 17".
     word : str
         The list's own word for the type, in lower case.
+    matrix : str
+        The weight matrix that the edge belongs to; "" if the list does not say.
     """
 
     post: str
@@ -85,6 +100,7 @@ class Edge(NamedTuple):
     region: str = ""
     place: str = ""
     word: str = ""
+    matrix: str = ""
 
 
 class LongList(Sequence[Edge]):
@@ -187,6 +203,12 @@ class Edges:
             return self._labelled(self.label).units
         if isinstance(self.edges, LongList):
             return self.nodes or self.edges.units
+        matrices = {edge.matrix for edge in self.edges}
+        if len(matrices) > 1:
+            raise InputError(
+                f"its lines are weights of {', '.join(sorted(matrices))}, between units of several "
+                "populations: list their names in [names]"
+            )
         ends = (unit for edge in self.edges for unit in (edge.pre, edge.post))
         return self.nodes or tuple(dict.fromkeys(ends))
 
@@ -259,6 +281,31 @@ class Edges:
             )
         return found
 
+    def _of_matrix(self, names: Names, matrix: str) -> Edges:
+        """The edges of a matrix, if the list says to which matrix each belongs.
+
+        Raises
+        ------
+        InputError
+            If it has none, or the network has no matrix of a given name.
+        """
+        if isinstance(self.edges, LongList):
+            return self
+        listed = Counter(edge.matrix for edge in self.edges)
+        if not set(listed) - {""}:
+            return self
+        for edge in self.edges:
+            if edge.matrix not in names.network.shapes:
+                raise InputError(
+                    f"{_described(edge)}: `matrix` ({shown(edge.matrix)}) is none of "
+                    + ", ".join(names.network.shapes)
+                )
+        if not listed[matrix]:
+            found = ", ".join(f"{name} ({count})" for name, count in listed.items())
+            raise InputError(f"none of its edges is a weight of {matrix}; by `matrix`: {found}")
+        kept = tuple(edge._replace(matrix="") for edge in self.edges if edge.matrix == matrix)
+        return replace(self, edges=kept)
+
     def _of_type(self) -> list[Edge]:
         """The edges of the chosen type.
 
@@ -292,6 +339,8 @@ class Edges:
         """
         if self.labels:
             return self._fitting(names, matrix).cells(names, matrix)
+        if (own := self._of_matrix(names, matrix)) is not self:
+            return own.cells(names, matrix)
         lines: dict[tuple[int, int], dict[_Part, list[Edge]]] = {}
         edges = self._of_type()
         for edge in edges:
@@ -427,12 +476,56 @@ def edges_of_lines(
     for place, fields in checked(given):
         word = fields.get("type", "").lower()
         ends = fields["post"], fields["pre"]
+        has_no_direction = DIRECTIONS.get(word)
+        word = word if has_no_direction is None else ""
         edge = Edge(
-            *(ends[::-1] if types[word] == RECEIVED else ends),
-            number(fields.get(column, "")), types[word], fields.get("region", ""), place, word,
+            *(ends[::-1] if word and types[word] == RECEIVED else ends),
+            number(fields.get(column, "")), types.get(word, ""), fields.get("region", ""), place,
+            word, fields.get("matrix", ""),
         )  # fmt: skip
         edges.append(_checked(edge, column))
+        if has_no_direction and edge.pre != edge.post:
+            edges.append(edge._replace(post=edge.pre, pre=edge.post))
+    places = dict[str, str]()
+    for edge in edges:
+        places.setdefault(edge.pre, edge.place)
+        places.setdefault(edge.post, edge.place)
+    check_units(places, places.__getitem__)
     return Edges(tuple(edges), column)
+
+
+def check_units(units: Iterable[str], place: Callable[[str], str]) -> None:
+    """Refuse ids that a program converted to floating-point numbers: different units merge.
+
+    Spreadsheets keep 15 digits of a number, and tables of numbers (pandas) about 16 once a cell is
+    empty.
+
+    Parameters
+    ----------
+    units : iterable of str
+    place : callable
+        Where a unit is in the file: "row 17".
+
+    Raises
+    ------
+    InputError
+    """
+    long = []
+    for unit in units:
+        if is_rounded(unit):
+            raise InputError(
+                f"{place(unit)}: the unit {shown(unit)} is a rounded number, as spreadsheets and "
+                "tables of numbers write long ids, and different units may have become one: "
+                "export the ids again as text or as integers"
+            )
+        if len(unit) > _SPREADSHEET_DIGITS and unit.isdigit():
+            long.append(unit)
+    if len(long) > 1 and all(len(unit.rstrip("0")) <= _SPREADSHEET_DIGITS for unit in long):
+        raise InputError(
+            f"{place(long[0])}: the unit {long[0]}, like all its long ids, ends in zeros after "
+            f"{_SPREADSHEET_DIGITS} digits, as spreadsheets round them, and different units may "
+            "have become one: export the ids again as text"
+        )
 
 
 def edges_of_graph(graph: Any, label: str | None = None) -> Edges:

@@ -15,10 +15,11 @@ CHEMICAL, ELECTRICAL, RECEIVED, ALL_TYPES = "chemical", "electrical", "received"
 # Edges with units that have no name in the problem are refused or left out.
 UNKNOWN = REFUSE, SKIP = ("refuse", "skip")
 # Endings of files of names of units, and of matrices and edge lists; gzip adds another.
-_PACKED = (".csv", ".tsv", ".txt", ".graphml")
+_PACKED = (".csv", ".tsv", ".txt", ".graphml", ".mtx")
 _ZIPPED = tuple(f"{suffix}.gz" for suffix in _PACKED)
-NAME_ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".graphml", *_ZIPPED)
-ENDINGS = (".csv", ".tsv", ".txt", ".xlsx", ".npy", ".npz", ".mat", ".graphml", *_ZIPPED)
+_NAMED = (".csv", ".tsv", ".txt", ".graphml")
+NAME_ENDINGS = (*_NAMED, ".xlsx", *(f"{suffix}.gz" for suffix in _NAMED))
+ENDINGS = (*_PACKED, ".xlsx", ".npy", ".npz", ".mat", *_ZIPPED)
 # Lines that repeat a pair: their numbers are added up, or the first line counts.
 REPEATED = SUM, FIRST = ("sum", "first")
 

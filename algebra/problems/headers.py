@@ -33,13 +33,14 @@ HEADERS: dict[str, tuple[str, ...]] = {
         "number of connections", "connections", "connectivity", "nbr", "nbr of synapses",
         "number of synapses", "number of contacts", "num synapses", "n synapses", "n syn",
         "num connections", "n connections", "contact count", "synaptic weight", "syn weight",
-        "edge weight", "strength",
+        "edge weight", "strength", "nsyns", "n syns", "num syns", "nsyn",
     ),
     "sign": ("sign",),
     "type": (
         "type", "synapse type", "syn type", "edge type", "connection type", "synaptic type",
     ),
     "region": ("roi", "neuropil", "region"),
+    "matrix": ("matrix",),
 }  # fmt: skip
 # The meanings that the number of an edge can have.
 VALUES = ("cost", "weight", "sign")
@@ -60,7 +61,11 @@ TYPES: dict[str, tuple[str, ...]] = {
     ),
 }  # fmt: skip
 
+# Words of Gephi for an edge, and whether it has no direction.
+DIRECTIONS = {"directed": False, "undirected": True}
+
 _MEANING = {word: meaning for meaning, words in HEADERS.items() for word in words}
+_ROUNDED = re.compile(r"\d+\.0*|\d+\.\d*[eE]\+?\d+|\d+[eE]\+\d+")
 _SIDE = {word: side for side, words in SIDES.items() for word in words}
 _CANONICAL = {word: kind for kind, words in TYPES.items() for word in words}
 
@@ -89,6 +94,17 @@ def canonical_type(word: str) -> str:
     """The type of synapse that a word of a file means; another word in lower case."""
     word = word.strip().lower()
     return _CANONICAL.get(word, word)
+
+
+def is_rounded(unit: str) -> bool:
+    """Whether a unit's id was converted to a floating-point number.
+
+    Examples
+    --------
+    >>> [is_rounded(text) for text in ("7.2E+17", "29.0", "29", "Mi1", "5E3")]
+    [True, True, False, False, False]
+    """
+    return _ROUNDED.fullmatch(unit) is not None
 
 
 def types_of(words: Iterable[str]) -> dict[str, str]:

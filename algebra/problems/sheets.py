@@ -5,7 +5,8 @@ UTF-8, or UTF-16 or UTF-32 with a byte order mark; other encodings are refused w
 that does not fit, since a name that is read in the wrong encoding is another name.  The separator
 is the one of tabulators, semicolons, commas, bars and blanks with which all lines have equally many
 cells; blanks and tabulators may be mixed.  A comment (``#`` or ``%``) that stands directly above
-the data and has as many words as a line is kept: it may be the header.
+the data and has as many words as a line is kept: it may be the header.  So is a list of columns in
+a comment (``# columns = ["i", "j", "weight", "delay"]``, as PyNN writes it; i is presynaptic).
 
 Sizes are bounded before anything is expanded: of text after decompression, of a workbook before its
 parts are inflated, of a MATLAB variable by its declared shape.
@@ -27,8 +28,9 @@ from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError, one_line, shown
-from algebra.files.opening import FILE_LIMITS, read_bytes
+from algebra.files.opening import FILE_LIMITS, read_bytes, within_time
 from algebra.installing import missing
+from algebra.problems.file_entries import POST, PRE
 from algebra.time_limits import checked
 
 # Cells of a sheet, and entries of a matrix of MATLAB.
@@ -37,6 +39,9 @@ MOST_CELLS = 25_000_000
 _MARKS = ("\t", ";", ",", "|", " ")
 _SAMPLE = 60
 _COMMENTS = ("#", "%")
+# A comment that lists the columns, as PyNN writes it, and its words for the sides of a synapse.
+_COLUMNS = re.compile(r"\s*columns\s*=\s*[\[(](.*)[\])]\s*$")
+_PYNN = {"i": PRE, "j": POST, "presynaptic_index": PRE, "postsynaptic_index": POST}
 _WORDS = re.compile(r'"[^"]*"|\S+')
 _DECIMAL_COMMA = re.compile(r"[+-]?\d*,\d+(?:[eE][+-]?\d+)?")
 _THOUSANDS = re.compile(r"[+-]?\d{1,3}([.,]\d{3})+")
@@ -47,6 +52,8 @@ _BYTE_ORDER = (
     (b"\xff\xfe", "utf-16"),
     (b"\xfe\xff", "utf-16"),
 )
+# The beginning of a file of Matrix Market.
+MATRIX_MARKET = b"%%MatrixMarket"
 _SIGNATURES = (
     (b"PK\x03\x04", "a zip archive or a workbook: name it .xlsx if it is one"),
     (b"\x1f\x8b", "compressed by gzip: let its name end in .gz"),
@@ -57,6 +64,7 @@ _SIGNATURES = (
     (b"PAR1", "a Parquet file: save it as .csv"),
     (b"ARROW1", "a Feather file: save it as .csv"),
     (b"\x89HDF", "an HDF5 file: save its matrix as .npz or .csv"),
+    (MATRIX_MARKET, "a matrix of Matrix Market, which has no names or columns"),
 )
 
 
@@ -210,15 +218,20 @@ def table_of_text(
     above = ""
     for k, line in numbered:
         if line.startswith(_COMMENTS):
-            above = above if lines else line.lstrip("".join(_COMMENTS))
+            if not lines and not _COLUMNS.match(above):
+                above = line.lstrip("".join(_COMMENTS))
         elif line.strip():
             lines.append((k, line))
     if not lines:
         raise InputError("it is empty")
-    mark = separator(lines[:_SAMPLE], above, is_header, width)
+    listed = _COLUMNS.match(above)
+    mark = separator(lines[:_SAMPLE], "" if listed else above, is_header, width)
     rows, places = separated(lines, mark)
     words = separated([(0, above)], mark)[0] if above.strip() else []
     table = TextTable(rows, places, mark, words[0] if words else ())
+    if listed:
+        named = [word.strip(" \"'") for word in listed[1].split(",")]
+        table.above = [_PYNN.get(word, word) for word in named]
     table.quoted = len(lines) > 1 and all(line.lstrip().startswith('"') for _, line in lines[1:])
     return table
 
@@ -361,6 +374,32 @@ def _cell(value: Any) -> str:
         text = str(value)
         return text.removesuffix(".0")
     return str(value).strip()
+
+
+def matrix_of_market(data: bytes) -> Any:
+    """The matrix of a Matrix Market file, whose indices count from 1; symmetric ones are completed.
+
+    Returns
+    -------
+    ndarray or sparse matrix of SciPy
+
+    Raises
+    ------
+    InputError
+        If it is damaged, or its size line announces more than the file can hold.
+    """
+    from scipy.io import mminfo, mmread
+
+    try:
+        rows, columns, entries, form, *_ = mminfo(io.BytesIO(data))
+        # An entry takes at least two bytes, and one of a sparse matrix four.
+        if (rows * columns if form == "array" else 2 * entries) > len(data):
+            raise InputError(
+                f"it announces {entries:,} entries of {rows:,}×{columns:,}, more than it holds"
+            )
+        return within_time(lambda: mmread(io.BytesIO(data), spmatrix=False))
+    except ValueError as error:
+        raise InputError(f"it is no matrix of Matrix Market: {one_line(error)}") from None
 
 
 def matrix_of_matlab(path: Path, variable: str = "") -> tuple[Any, list[str]]:

@@ -11,18 +11,25 @@ from __future__ import annotations
 
 import csv
 import io
+import warnings
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, NoEdges, one_line, shown
 from algebra.files.arrays import read_array, read_sparse
 from algebra.files.opening import path_text
 from algebra.problems.allocation import Cell
 from algebra.problems.edge_columns import edges_by_columns
-from algebra.problems.edges import Edges, edges_of_graphml, edges_of_lines, edges_of_matrix
+from algebra.problems.edges import (
+    Edges,
+    check_units,
+    edges_of_graphml,
+    edges_of_lines,
+    edges_of_matrix,
+)
 from algebra.problems.file_entries import (
     ENDINGS,
     POST,
@@ -32,10 +39,12 @@ from algebra.problems.file_entries import (
 from algebra.problems.headers import VALUES, chosen_columns, columns_of, is_header, meaning_of
 from algebra.problems.names import Names
 from algebra.problems.sheets import (
+    MATRIX_MARKET,
     TextTable,
     bytes_of,
     ending,
     is_number,
+    matrix_of_market,
     matrix_of_matlab,
     table_of_text,
     tables_of_workbook,
@@ -123,7 +132,7 @@ def _order(
     return [list(given).index(name) for name in names]
 
 
-def read_rows(path: Path, sheet: str = "") -> Rows | Edges:
+def read_rows(path: Path, sheet: str = "") -> Any:
     """The entries of a matrix, or an edge list, as text.
 
     Parameters
@@ -133,11 +142,17 @@ def read_rows(path: Path, sheet: str = "") -> Rows | Edges:
     sheet : str, optional
         Of a workbook that has several.
 
+    Returns
+    -------
+    Rows, Edges, or the matrix of a Matrix Market file
+
     Raises
     ------
     InputError
         If it is neither; OSError is left to the caller.
     """
+    if ending(path) != ".xlsx" and (data := bytes_of(path)).startswith(MATRIX_MARKET):
+        return matrix_of_market(data)
     found = _list_or_table(path, sheet)
     return found if isinstance(found, Edges) else rows_of_table(found)
 
@@ -172,7 +187,7 @@ def _read_matlab(path: Path, variable: str = "") -> Any:
     return Rows(texts, names, names)
 
 
-_TEXTS = (".csv", ".tsv", ".txt", ".xlsx")
+_TEXTS = (".csv", ".tsv", ".txt", ".mtx", ".xlsx")
 _OTHERS = {
     ".npy": read_array,
     ".npz": read_sparse,
@@ -205,7 +220,10 @@ def read_matrix_file(path: Path, read: Callable[[Path], Any] | None = None) -> A
     """
     where = path_text(path)
     try:
-        return (read or FORMATS[ending(path)])(path)
+        found = (read or FORMATS[ending(path)])(path)
+        if isinstance(found, Edges) and not found.edges:
+            warnings.warn(f"{where} names no edge", NoEdges, stacklevel=2)
+        return found
     except FileNotFoundError:
         raise InputError(f"{where} does not exist") from None
     except InputError as error:
@@ -342,6 +360,7 @@ def read_names(path: Path) -> list[str]:
     for place, name in listed:
         if first.setdefault(name, place) != place:
             raise InputError(f"{place} has {shown(name)} again, after {first[name]}")
+    check_units(first, first.__getitem__)
     return list(first)
 
 
@@ -366,6 +385,7 @@ def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
         listed = listed[1:]
     if all(len(row) == 1 for _, row in listed):
         return [row[0] for _, row in listed]
+    known = frozenset(units or ())
     found: dict[str, tuple[str, str]] = {}
     for place, row in listed:
         if len(row) != 2:
@@ -373,7 +393,7 @@ def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
         name, kind = row
         if units is None:
             raise InputError(f"{place} names {shown(name)}, but these units have no [names]")
-        if name not in units:
+        if name not in known:
             raise InputError(f"{place} names {shown(name)}, which is none of the [names]")
         if name in found:
             raise InputError(f"{place} has {shown(name)} again, after {found[name][0]}")

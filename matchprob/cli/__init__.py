@@ -25,7 +25,7 @@ from typing import Annotated, Any, TextIO
 import typer
 from typer.models import CommandInfo
 
-from algebra.errors import InputError, LargeMemory, Unfinished
+from algebra.errors import InputError, Notice, Unfinished
 from algebra.time_limits import LimitReached
 from matchprob.api.capacity import capacity
 from matchprob.api.certify import certify, decide, inspect, verify
@@ -117,7 +117,7 @@ app.add_typer(studies, name="study")
 
 @contextmanager
 def _warnings_in_one_line() -> Iterator[None]:
-    """Print warnings about memory in one line on stderr; other warnings as Python does."""
+    """Print notices in one line on stderr; other warnings as Python does."""
     with warnings.catch_warnings():
         others = warnings.showwarning
 
@@ -129,7 +129,7 @@ def _warnings_in_one_line() -> Iterator[None]:
             file: TextIO | None = None,
             line: str | None = None,
         ) -> None:
-            if issubclass(category, LargeMemory):
+            if issubclass(category, Notice):
                 say(f"matchprob: {message}")
             else:
                 others(message, category, filename, lineno, file, line)

@@ -4,13 +4,17 @@ import csv
 import gzip
 import shutil
 from collections import Counter
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from algebra.errors import NoEdges
 from algebra.problems.names import Names
-from algebra.problems.tables import read_names
+from algebra.problems.tables import edge_list, parse_rows, read_names
 from matchprob import LinearRNN, load_problem, read_edges
 from tests import circuit_attacks
 from tests.refusals import refuses
@@ -39,6 +43,23 @@ def synapses(edges, units=None):
         ("pre_id.csv", {}, {("A", "B"): "3", ("B", "C"): "4"}),
         ("r_write_table.csv", {}, {("A", "B"): "3", ("B", "C"): "4"}),
         ("ns3.csv", {}, {("0", "1"): "3", ("1", "2"): "4", ("2", "0"): "5"}),
+        (
+            "gephi_undirected.csv",
+            {},
+            {
+                ("AVAL", "AVAR"): "3.0",
+                ("AVAR", "AVAL"): "3.0",
+                ("AVAL", "PVCL"): "12.0",
+                ("PVCL", "AVAL"): "12.0",
+                ("AVAR", "PVCL"): "1.0",
+                ("PVCL", "AVAR"): "1.0",
+            },
+        ),
+        (
+            "matrix_market.txt",
+            {"rows": "pre"},
+            {("0", "1"): "5", ("1", "2"): "1", ("2", "0"): "2", ("0", "2"): "7"},
+        ),
         ("no_header.csv", {"columns": "pre post type receptor"}, {("A", "B"): "", ("A", "C"): ""}),
         ("repeated_line.csv", {"repeated": "sum"}, {("A", "B"): "30", ("B", "C"): "4"}),
         ("repeated_line.csv", {"repeated": "first"}, {("A", "B"): "15", ("B", "C"): "4"}),
@@ -60,6 +81,8 @@ def test_a_line_for_each_synapse_counts_as_one():
 @pytest.mark.parametrize(
     ("file", "words"),
     [
+        ("rounded_ids.csv", "row 2: the unit '7.20575940596126E.17' is a rounded number"),
+        ("matrix_market.txt", 'rows = "pre" or rows = "post"'),
         ("latin1.csv", "row 2 is not UTF-8 .byte fc.*'Müller,B,3'"),
         ("no_header.csv", r"'A,B,tyramine,lgc-55'\) is no header .* columns = \"pre post\""),
         ("numbered_names.graphml", "label = "),
@@ -68,6 +91,123 @@ def test_a_line_for_each_synapse_counts_as_one():
 def test_what_lacks_something_says_what(file, words):
     """The byte that is not UTF-8, the header that is missing, the choice of names."""
     refuses(words, lambda: read_edges(CASES / file).units)
+
+
+def listed(tmp_path, text, name="e.csv"):
+    """The list of a text."""
+    (tmp_path / name).write_text(text)
+    return read_edges(tmp_path / name)
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        # Both words of Gephi in one table are no types of synapses.
+        (
+            "Source;Target;Type;Weight\na;b;Directed;2\nb;c;Undirected;3\nc;c;Undirected;1\n",
+            {("a", "b"): "2", ("b", "c"): "3", ("c", "b"): "3", ("c", "c"): "1"},
+        ),
+        ("pre,post,nsyns\na,b,4\n", {("a", "b"): "4"}),
+        (
+            '# columns = ["i", "j", "weight", "delay"]\n# size = 2\n0 1 0.5 0.1\n1 0 0.25 0.1\n',
+            {("0", "1"): "0.5", ("1", "0"): "0.25"},
+        ),
+        ("# columns = ('i', 'j', 'delay')\n0\t1\t0.5\n", {("0", "1"): ""}),
+        ("pre,post\n5E3,6E3\n", {("5E3", "6E3"): ""}),
+        ("pre,post\n720575940596125868,720575940596126000\n",
+         {("720575940596125868", "720575940596126000"): ""}),
+    ],
+)  # fmt: skip
+def test_columns_of_programs(tmp_path, text, wanted):
+    """Gephi's directions, SONATA's counts, PyNN's list of columns, and ids that are not rounded."""
+    assert synapses(listed(tmp_path, text)) == wanted
+
+
+@pytest.mark.parametrize(
+    "ids",
+    [
+        ("29.0", "30.0"), ("7.2E17", "x"), ("x", "7.2e+17"), ("7E+17", "x"),
+        ("720575940596126000", "720575940608552000"),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("length", [1, 30_000])
+def test_rounded_ids_are_refused(tmp_path, ids, length):
+    """In short lists, in long ones and among names: neurons would merge."""
+    lines = [f"{ids[0]},{ids[1]}"] * length
+    text = "\n".join(["pre_root_id,post_root_id", *lines]) + "\n"
+    refuses("row 2: the unit .*as spreadsheets", listed, tmp_path, text)
+    (tmp_path / "names.csv").write_text("root_id\n" + "\n".join(ids) + "\n")
+    refuses("row [23]: the unit .*as spreadsheets", read_names, tmp_path / "names.csv")
+
+
+def test_matrices_of_matrix_market(tmp_path):
+    """Symmetric ones are completed, indices count from 1, rows of a mask are `post`."""
+    text = "%%MatrixMarket matrix coordinate pattern symmetric\n% a comment\n3 3 2\n2 1\n3 3\n"
+    for name in ("m.mtx", "m.csv", "m.txt"):
+        (tmp_path / name).write_text(text)
+        found = read_edges(tmp_path / name, rows="post")
+        assert set(synapses(found, "012")) == {("0", "1"), ("1", "0"), ("2", "2")}
+    (tmp_path / "p.toml").write_text(
+        '[network]\nkind = "lrnn"\nn = 3\nT = 2\nb = 1\nd = 1\nm = 1\n[learnable]\nW = "m.mtx"\n'
+    )
+    mask = load_problem(tmp_path / "p.toml").learnable["W"]
+    assert mask.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
+    refuses("it is no text but a matrix of Matrix Market", read_names, tmp_path / "m.txt")
+
+
+@pytest.mark.parametrize(
+    ("size", "words"),
+    [
+        ("3 3 1000000000000", "announces 1,000,000,000,000 entries"),
+        ("3 3 2", "Truncated"),
+        ("1 1 1", "out of bounds"),
+        ("x", "no matrix of Matrix Market"),
+    ],
+)
+def test_damaged_matrices_of_matrix_market(tmp_path, size, words):
+    """Sizes are compared with the file before anything is made."""
+    text = f"%%MatrixMarket matrix coordinate integer general\n{size}\n2 1 4\n"
+    (tmp_path / "m.mtx").write_text(text)
+    refuses(words, read_edges, tmp_path / "m.mtx", rows="pre")
+
+
+def test_a_list_without_edges_warns(tmp_path):
+    """Nobody means an empty mask by a file."""
+    with pytest.warns(NoEdges, match=r"e\.csv names no edge"):
+        assert not listed(tmp_path, "pre,post\n").edges
+
+
+def test_lines_belong_to_the_matrix_that_they_name():
+    """One of W and one of D, as ``design --write`` lists them."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    names = Names(net, {"neurons": ["B", "C"]})
+    edges = read_edges(CASES / "design_rows.csv")
+    assert edges.cells(names, "W") == {(0, 1): "1"}
+    assert edges.cells(names, "D") == {(0, 0): "1"}
+    refuses(
+        "none of its edges is a weight of B; by `matrix`: D .1., W .1.", edges.cells, names, "B"
+    )
+    refuses("weights of D, W, between units of several", lambda: edges.units)
+    other = replace(edges, edges=(edges.edges[0]._replace(matrix="Q"),))
+    refuses("`matrix` .'Q'. is none of D, W, B", other.cells, names, "W")
+
+
+CELLS = [("W", i, j) for i in range(3) for j in range(3)]
+CELLS += [("D", 0, j) for j in range(3)] + [("B", i, j) for i in range(3) for j in range(2)]
+
+
+@given(st.sets(st.sampled_from(CELLS), min_size=1), st.booleans())
+def test_a_written_list_is_read_as_the_weights_that_it_lists(cells, are_named):
+    """Of one matrix or of several, with and without names: the cells and their costs."""
+    net = LinearRNN(n=3, T=2, b=2, d=1, m=2)
+    names = Names(net, {"neurons": ["PV", "a b", "E,1"]} if are_named else {})
+    costs = {cell: str(k) for k, cell in enumerate(sorted(cells))}
+    found = parse_rows(edge_list(names, costs))
+    for matrix in {matrix for matrix, _, _ in cells}:
+        own = {(i, j): cost for (name, i, j), cost in costs.items() if name == matrix}
+        assert found.cells(names, matrix) == own
+        mask = found.mask(names, matrix)
+        assert set(zip(mask.rows.tolist(), mask.columns.tolist(), strict=True)) == set(own)
 
 
 def test_repeated_lines_say_how_they_may_be_read():
