@@ -7,7 +7,6 @@ registers by `paint_with` when it is imported: this module does not depend on ma
 
 from __future__ import annotations
 
-import importlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
@@ -17,6 +16,7 @@ from algebra.errors import InputError
 
 if TYPE_CHECKING:
     from algebra.documents import Document, Explanation
+    from algebra.frames import DataFrame
 
 # Longer texts are truncated in a `repr`, not in a notebook.
 _LONGEST = 72
@@ -79,14 +79,16 @@ class Result(ABC):
         """The HTML shown by a notebook."""
         return self.document().html()
 
-    def to_frame(self) -> Any:
-        """Its table as a pandas or a polars data frame, whichever is installed.
+    def to_frame(self) -> DataFrame:
+        """Its table as a pandas data frame; as one of polars if only that is installed.
 
         Raises
         ------
         InputError
             If neither is installed.
         """
+        from algebra.frames import data_frame
+
         return data_frame(self.columns())
 
     def explain(self) -> Explanation:
@@ -118,25 +120,6 @@ class Result(ABC):
         if not _painters:
             raise InputError("pictures are drawn by matchprob: import matchprob first")
         return _painters[0](self, ax)
-
-
-def data_frame(columns: Mapping[str, Sequence[Any]]) -> Any:
-    """Columns of equal length as a pandas or a polars data frame, whichever is installed.
-
-    Raises
-    ------
-    InputError
-        If neither is installed.
-    """
-    from algebra.installing import missing
-
-    for name in ("pandas", "polars"):
-        try:
-            library = importlib.import_module(name)
-        except ImportError:
-            continue
-        return library.DataFrame({name: list(values) for name, values in columns.items()})
-    raise InputError(missing("a data frame needs", "pandas or polars", "frames"))
 
 
 def named(source: object, *names: str) -> dict[str, Any]:

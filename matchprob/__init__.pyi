@@ -6,6 +6,9 @@ the name is first used, so that a command that needs few modules starts quickly.
 
 from algebra.certificates.certificate import Certificate as Certificate
 from algebra.errors import InputError as InputError
+from algebra.errors import LargeMemory as LargeMemory
+from algebra.errors import Unfinished as Unfinished
+from algebra.errors import Unrealized as Unrealized
 from algebra.networks.feedforward import LinearEstimator as LinearEstimator
 from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
 from algebra.networks.ffn import FeedForward as FeedForward

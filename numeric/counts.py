@@ -15,9 +15,10 @@ from enum import StrEnum
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.frames import DataFrame, data_frame
 from algebra.polynomials.real_roots import Box
 from algebra.problems.allocation import Cell
-from algebra.results import data_frame, named
+from algebra.results import named
 
 COMPLETE = "complete"
 UNDETERMINED = "undetermined"
@@ -105,7 +106,7 @@ class Solutions(tuple[tuple[float, ...], ...]):
             names = [f"w[{k}]" for k in range(len(self[0]))]
         return {name: [row[k] for row in self] for k, name in enumerate(names)}
 
-    def to_frame(self) -> Any:
+    def to_frame(self) -> DataFrame:
         """The table as a pandas or a polars data frame, whichever is installed."""
         return data_frame(self.columns())
 

@@ -21,7 +21,7 @@ from algebra.errors import InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
 from algebra.problems.laws.signs import sign_of
-from algebra.problems.names import populations
+from algebra.problems.names import by_population, populations
 from algebra.problems.updates import Gain, Tied, Update
 
 _SIGNS = {"+": 1, "-": -1}
@@ -49,6 +49,7 @@ class Types:
     given: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        object.__setattr__(self, "given", by_population(self.given, "types"))
         known = populations(self.network) if self.given else {}
         for key, types in self.given.items():
             where = f"types.{one_line(key)}"

@@ -49,7 +49,7 @@ from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
 from algebra.problems.file_entries import NAME_ENDINGS, EdgesTable
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
-from algebra.problems.names import Names, populations
+from algebra.problems.names import Names, by_population, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.schema import LEARNING_TABLES, ProblemFile, RandomTable, TeacherTable
@@ -279,7 +279,7 @@ def _numbers_file(
 
 def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple[Types, bool]:
     """The table [types] with its files read, and whether parameters of a type move together."""
-    given = dict(table)
+    given = by_population(table, "types")
     together = given.pop("together", True)
     if not isinstance(together, bool):
         raise InputError(f"types.together ({shown(together)}) must be true or false")

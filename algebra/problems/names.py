@@ -53,6 +53,13 @@ def populations(network: Network) -> dict[str, Axis]:
     return known
 
 
+def by_population(given: Mapping[str, Any], table: str) -> dict[str, Any]:
+    """A table of populations; "units" are "neurons", and a table of both is refused."""
+    if "units" in given and "neurons" in given:
+        raise InputError(f"{table}: units and neurons are the same population; give one of them")
+    return {("neurons" if key == "units" else key): value for key, value in given.items()}
+
+
 @dataclass(frozen=True)
 class Names:
     """The names of a network's units.
@@ -94,7 +101,7 @@ class Names:
             return
         known = populations(self.network)
         kept = {}
-        for key, names in self.given.items():
+        for key, names in by_population(self.given, "names").items():
             if key not in known:
                 raise InputError(
                     f"names.{one_line(key)}: a {self.network.title} network has no such units; it "

@@ -116,7 +116,7 @@ class TypesTable:
             "a file beside this one: a type, or a unit's name and its type, a line",
         ]
     )
-    pattern: ClassVar[str] = "^(neurons|layer[0-9]+|inputs|outputs)$"
+    pattern: ClassVar[str] = "^(neurons|units|layer[0-9]+|inputs|outputs)$"
 
 
 @dataclass(frozen=True)
@@ -174,7 +174,7 @@ class ProblemFile:
         "cell types: parameters of one type, or of one pair of types, change together",
     ] = None
     names: Annotated[
-        NamesTable | None, "names of units: neurons (or layer1, layer2, …), inputs, outputs"
+        NamesTable | None, "names of units: neurons (or units), layer1, layer2, …, inputs, outputs"
     ] = None
 
 

@@ -74,7 +74,7 @@ GROUPS = {
         "Certificate", "CountResult", "InstanceCount", "Estimate", "Comparison", "ProfileResult",
         "TrainResult", "Construction", "DepthConstruction",
     ),
-    "Errors": ("InputError",),
+    "Errors": ("InputError", "Unrealized", "Unfinished", "LimitReached", "LargeMemory"),
 }  # fmt: skip
 
 

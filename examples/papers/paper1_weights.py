@@ -33,7 +33,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.profile import profile
-from matchprob.api.train import train
+from matchprob.api.train import OptimizerName, train
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import FigureLayout, Panel
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_table, rounded
@@ -54,7 +54,11 @@ ROWS = {
 }
 SMALL_NET = LinearRNN(n=2, T=2, b=1, d=1, m=2)
 LARGE_NET = LinearRNN(n=8, T=4, b=1, d=4, m=4)
-OPTIMIZERS = {"gd": VERMILION, "adam": ORANGE, "levenberg-marquardt": BLUE}
+OPTIMIZERS: dict[OptimizerName, str] = {
+    "gd": VERMILION,
+    "adam": ORANGE,
+    "levenberg-marquardt": BLUE,
+}
 # Trials that a point of the last panel needs.
 _LEAST = 10
 # Of the right panel: a group's line, mark and side; ranges of distances.

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
 from algebra.errors import InputError, Unfinished, whole_number
 from algebra.memory_limits import beside_held
@@ -67,6 +67,41 @@ def _found_fault(found: CapacityCheck) -> str:
     return "; ".join(texts)
 
 
+_Subsets = str | Sequence[str] | Mapping[str, str | Sequence[str]]
+
+
+@overload
+def capacity(
+    model: Any,
+    learn: _Subsets = ...,
+    *,
+    check: Literal[True],
+    example_inputs: Any = ...,
+    sizes: common.Sizes = ...,
+    constants: common.Constants = ...,
+    output: common.OutputName = ...,
+    seed: int = ...,
+    timeout: float = ...,
+) -> CapacityCheck: ...
+@overload
+def capacity(
+    model: Any,
+    learn: _Subsets = ...,
+    *,
+    lora: int | Sequence[int] = ...,
+    on: str | Sequence[str] = ...,
+    m: int | None = ...,
+    needed: int | None = ...,
+    data: common.Data = ...,
+    check: Literal[False] = ...,
+    example_inputs: Any = ...,
+    sizes: common.Sizes = ...,
+    constants: common.Constants = ...,
+    output: common.OutputName = ...,
+    seed: int = ...,
+    timeout: float = ...,
+    progress: common.WorkProgress = ...,
+) -> Capacity: ...
 @verb(is_drawn=True, unfinished=_missing)
 def capacity(
     model: Annotated[Any, LineArgument(word=Path)],

@@ -54,7 +54,7 @@ def _own_numbers(path: Path, arguments: Arguments) -> GivenNumbers:
 ModelQuestion = Annotated[
     "Problem | str | Path",
     LineArgument(
-        "Problem file (TOML).  Or a `Problem`, or an ONNX file with `learn` and `m`.",
+        "Problem file (TOML), or a model (ONNX) with `learn` and `m`.  Or a `Problem`.",
         kind="Problem, str or Path", name="problem", word=Path, read=_read_question, uses=_MODEL,
     ),
 ]  # fmt: skip

@@ -6,7 +6,7 @@ import math
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import limited, positive_seconds
@@ -16,6 +16,8 @@ from matchprob.verbs.verb import Arguments, Callback, LineOption, ResultFile, ve
 
 if TYPE_CHECKING:
     from algebra.questions.record.result import FirstChoice, Recording
+
+ElementName = Literal["outputs", "entries", "samples", "times", "units"]
 
 
 def _tables(before: Arguments) -> tuple[Any, Any]:
@@ -73,7 +75,9 @@ def _print_first(found: FirstChoice) -> None:
 )  # fmt: skip
 def record(
     question: common.Question,
-    what: Annotated[str | Sequence[str], LineOption(word=str, is_repeated=True)] = (),
+    what: Annotated[
+        ElementName | Sequence[ElementName], LineOption(word=str, is_repeated=True)
+    ] = (),
     *,
     target: common.Target = (),
     costs: Annotated[

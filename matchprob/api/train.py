@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import positive_seconds
@@ -23,10 +23,7 @@ if TYPE_CHECKING:
     from numeric.studies.study import Study
 
 
-def _optimizer_names(incomplete: str) -> list[str]:
-    from numeric.equations.programs.descent import OPTIMIZERS
-
-    return [name for name in OPTIMIZERS if name.startswith(incomplete)]
+OptimizerName = Literal["gd", "sgd", "adam", "adahessian", "levenberg-marquardt"]
 
 
 @verb(unfinished=trials_missing("train"), is_drawn=True)
@@ -34,7 +31,7 @@ def train(
     question: common.StudyQuestion,
     trials: common.Trials = 200,
     *,
-    optimizer: Annotated[str, LineOption(complete=_optimizer_names)] = "adam",
+    optimizer: OptimizerName = "adam",
     steps: Annotated[int | None, LineOption(least=1)] = None,
     restarts: Annotated[int, LineOption(least=0)] = 0,
     rate: float | None = None,

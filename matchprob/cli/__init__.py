@@ -23,6 +23,7 @@ from contextlib import contextmanager
 from typing import Annotated, Any, TextIO
 
 import typer
+from typer.core import TyperGroup
 from typer.models import CommandInfo
 
 from algebra.errors import InputError, Notice, Unfinished
@@ -79,15 +80,34 @@ class _App(typer.Typer):
         names = dict.fromkeys([*(function.__name__ for function in _ORDER), *VERBS])
         made = {name: command_of(VERBS[name]) for name in names}
         made |= _OTHERS
-        return [CommandInfo(name, cls=LazyHelp, callback=call) for name, call in made.items()]
+        return [
+            CommandInfo(name, cls=LazyHelp, callback=call, short_help=_summary(call))
+            for name, call in made.items()
+        ]
 
     @registered_commands.setter
     def registered_commands(self, given: list[CommandInfo]) -> None:
         """Typer's own list is not used."""
 
 
+def _summary(call: Callable[..., Any]) -> str:
+    """The first sentence of a command's help, whole: lists of commands cut what they make."""
+    return " ".join((call.__doc__ or "").partition("\n\n")[0].split())
+
+
+class _Commands(TyperGroup):
+    """The commands; an option of the program written as a command is suggested as an option."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """The command of a name, or an error that names what is near."""
+        if f"--{args[0]}" in {"--help", *(name for one in self.params for name in one.opts)}:
+            ctx.fail(f"No such command '{args[0]}'. Did you mean '--{args[0]}'?")
+        return super().resolve_command(ctx, args)
+
+
 app = _App(
     name="matchprob",
+    cls=_Commands,
     help="Which weights should learn? Exact and numerical algebra of match probability.",
     no_args_is_help=True,
     pretty_exceptions_enable=False,

@@ -247,7 +247,8 @@ def _options(parameters: Parameters) -> Iterator[Parameter]:
             yield _option(f"{p.name}_{key}", None, p.word | None, option)
         if spec.parts is not None:
             continue
-        settings: Line = {"help": flags_in(p.text, parameters), "metavar": spec.metavar or None}
+        metavar = spec.metavar or "|".join(p.choices) or None
+        settings: Line = {"help": flags_in(p.text, parameters), "metavar": metavar}
         if p.word in (int, float):
             settings |= {"min": spec.least, "max": spec.most}
         kind: Any = list[p.word] if p.is_repeated else p.word  # type: ignore[name-defined]

@@ -12,7 +12,7 @@ from algebra.linalg.rational import exact_number
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
 from algebra.problems.tables import read_rows
-from algebra.questions.record.elements import Recordable, numbers_of, unit_names
+from algebra.questions.record.elements import Recordable, kind_name, numbers_of, unit_names
 
 
 def _kind_of(element: Recordable) -> str:
@@ -90,6 +90,7 @@ def read_element_costs(
     costs: dict[str, Fraction] = {}
     for entry in entries:
         name, equals, given = entry.partition("=")
+        name = kind_name(name)
         if not equals:
             raise InputError(f"--costs {entry!r}: give NAME=NUMBER or KIND=FILE")
         if name in known:
@@ -120,6 +121,7 @@ def read_marks(
             found.append(elements[known[entry]].name)
             continue
         name, equals, file = entry.partition("=")
+        name = kind_name(name)
         if not equals or name not in kinds:
             raise InputError(_unknown(option, name, known, kinds))
         for element, text, place in _table(Path(file), name, kinds[name], names, option):

@@ -10,7 +10,7 @@ from contextlib import AbstractContextManager, contextmanager
 
 from algebra.time_limits import phase, phases
 from matchprob.io.notebook import in_notebook, notebook_bar
-from matchprob.io.watch import hidden, reported
+from matchprob.io.watch import hidden, is_hidden, reported
 from numeric.counts import InstanceCount
 from numeric.statistics.intervals import proportion_interval
 
@@ -186,14 +186,25 @@ def progress(what: str, total: int, confidence: float | None = None) -> Iterator
         yield advance
 
 
+def _is_watched() -> bool:
+    """Whether a person sees a bar that nobody asked for: in a notebook, in a terminal.
+
+    One bar is enough: work inside other work shows none of its own.
+    """
+    return in_notebook() or (sys.stderr.isatty() and not is_hidden())
+
+
 @contextmanager
 def watched(
     advance: Advance | bool | None, what: str, total: int, confidence: float | None = None
 ) -> Iterator[Advance | None]:
-    """The callback for each count: the caller's; or progress, if it is True or in a notebook."""
+    """The callback for each count: the caller's, or progress.
+
+    Progress is shown if it is True; if it is None, in a notebook and in a terminal.
+    """
     if callable(advance):
         yield advance
-    elif advance or (advance is None and in_notebook()):
+    elif advance or (advance is None and _is_watched()):
         with progress(what, total, confidence) as bar:
             yield bar
     else:
@@ -204,9 +215,11 @@ def watched(
 def counted(
     advance: Callable[[int, int], None] | bool | None, what: str
 ) -> Iterator[Callable[[int, int], None] | None]:
-    """The callback with arguments (done, total): the caller's, or progress if it is True."""
-    if advance is True:
+    """The callback with arguments (done, total): the caller's, or progress, as in `watched`."""
+    if callable(advance):
+        yield advance
+    elif advance or (advance is None and _is_watched()):
         with counter(what) as bar:
             yield bar
     else:
-        yield advance or None
+        yield None

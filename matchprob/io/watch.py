@@ -75,6 +75,11 @@ def reported(report: Callable[[], str]) -> Iterator[None]:
         _report = before
 
 
+def is_hidden() -> bool:
+    """Whether a progress bar is shown, so that no status lines are written."""
+    return _is_hidden
+
+
 @contextmanager
 def hidden() -> Iterator[None]:
     """Write no status lines: a progress bar is shown."""

@@ -178,15 +178,16 @@ Complete = Annotated[bool, LineOption("Count every solution, even where one deci
 CountProgress = Annotated[
     "Callable[[InstanceCount], None] | bool | None",
     Callback(
-        "Called with each count as it is made.  True shows the progress, as notebooks do by "
-        "default.",
+        "Called with each count as it is made.  True shows the progress, False does not; by "
+        "default it is shown in a notebook and in a terminal.",
         kind="callable or bool",
     ),
 ]
 WorkProgress = Annotated[
     "Callable[[int, int], None] | bool | None",
     Callback(
-        "Called with (done, all) during the work.  True shows the progress.",
+        "Called with (done, all) during the work.  True shows the progress, False does not; by "
+        "default it is shown in a notebook and in a terminal.",
         kind="callable or bool",
     ),
 ]

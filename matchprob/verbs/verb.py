@@ -155,6 +155,7 @@ class VerbParameter:
     spec: LineOption | Callback
     word: type
     is_repeated: bool
+    # The words that it may be; none if others are possible too.
     choices: tuple[str, ...]
     text: str
 
@@ -349,6 +350,13 @@ def _plain(annotation: Any) -> Any:
     return annotation
 
 
+def _choices(kind: Any) -> tuple[str, ...]:
+    """The words of the first `Literal` in a type; none if it has none."""
+    if typing.get_origin(kind) is Literal:
+        return typing.get_args(kind)
+    return next((found for part in typing.get_args(kind) if (found := _choices(part))), ())
+
+
 def _is_word(kind: Any) -> bool:
     """Whether values of a type can be given on a command line."""
     return kind in (bool, int, float, str, Path) or (
@@ -359,12 +367,14 @@ def _is_word(kind: Any) -> bool:
 def _parameter(one: inspect.Parameter, text: str) -> VerbParameter:
     spec = _spec(one.annotation) or LineOption()
     is_many = one.kind is one.VAR_POSITIONAL
-    plain, choices, is_repeated = _plain(one.annotation), (), is_many
+    plain, is_repeated = _plain(one.annotation), is_many
+    choices: tuple[str, ...] = ()
     if isinstance(spec, LineOption):
         if typing.get_origin(plain) in (list, tuple, Sequence):
             is_repeated, plain = True, _plain(typing.get_args(plain)[0])
+        choices = _choices(plain)
         if typing.get_origin(plain) is Literal:
-            choices, plain = typing.get_args(plain), str
+            plain = str
         if spec.is_repeated is not None:
             is_repeated = spec.is_repeated
         plain = spec.word or plain

@@ -1,6 +1,4 @@
-"""Every result is short in a console, a table in a notebook and a data frame."""
-
-import pytest
+"""Every result is short in a console and a table in a notebook."""
 
 from algebra import results
 from algebra.documents import Document
@@ -24,13 +22,6 @@ def test_repr_is_short_and_html_is_whole():
     assert "&lt;" * 500 in shown
     assert "<<" not in shown
     assert "generic root count" not in shown
-
-
-def test_frame_has_a_row_of_the_facts():
-    """If a result has no table of its own, its facts are one row."""
-    pytest.importorskip("pandas")
-    frame = Found(verdict="maximal", rank=3).to_frame()
-    assert frame.to_dict("records") == [{"verdict": "maximal", "rank": 3}]
 
 
 def test_plot_needs_a_painter(monkeypatch):

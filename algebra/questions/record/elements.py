@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -161,12 +162,18 @@ def check_kinds(what: str | Sequence[str]) -> tuple[str, ...]:
     ------
     InputError
     """
-    kinds = (what,) if isinstance(what, str) else tuple(given_list(what, "what", '["outputs"]'))
+    given = (what,) if isinstance(what, str) else given_list(what, "what", '["outputs"]')
+    kinds = tuple(map(kind_name, given))
     for kind in kinds:
         known_name(kind, "what", ELEMENT_KINDS)
     if not kinds or len(set(kinds)) < len(kinds):
         raise InputError(f"`what` ({shown(what)}) must name kinds of elements, each once")
     return kinds
+
+
+def kind_name(word: Any) -> Any:
+    """The kind that a word means: "neurons" are "units"; other words as they are."""
+    return "units" if word == "neurons" else word
 
 
 def is_relay(element: Recordable, relays: Collection[int]) -> bool:
@@ -194,8 +201,16 @@ def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
 
 
 def numbers_of(elements: Sequence[Recordable], names: Names) -> dict[str, int]:
-    """The number of each element by its names, with indices and with names of units."""
-    found = {element.name: k for k, element in enumerate(elements)}
+    """The number of each element by its names: with indices, and last with names of units.
+
+    A hidden unit may also be called a neuron: "neuron 5".
+    """
+    own = [{element.name: k for k, element in enumerate(elements)}]
     if names:
-        found |= {title(element, names): k for k, element in enumerate(elements)}
-    return found
+        own.append({title(element, names): k for k, element in enumerate(elements)})
+    hidden = {k for k, element in enumerate(elements) if element.kind == "units"}
+    others = [
+        {name.replace("unit ", "neuron ", 1): k for name, k in one.items() if k in hidden}
+        for one in own
+    ]
+    return {name: k for one in (*others, *own) for name, k in one.items()}

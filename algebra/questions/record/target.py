@@ -51,6 +51,7 @@ from algebra.questions.record.elements import (
     Recordable,
     available_kinds,
     elements_of,
+    kind_name,
     known_readings,
     numbers_of,
     title,
@@ -120,7 +121,8 @@ def with_target(
     ------
     InputError
     """
-    words = (given,) if isinstance(given, str) else tuple(given_list(given, "target", '["units"]'))
+    listed = (given,) if isinstance(given, str) else given_list(given, "target", '["units"]')
+    words = tuple(map(kind_name, listed))
     if not words or len(set(words)) < len(words):
         raise InputError(f"`target` ({shown(given)}) must name what is to be determined, each once")
     if NEW in words or any(str(word).startswith("times") for word in words):

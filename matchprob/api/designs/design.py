@@ -14,7 +14,7 @@ from algebra.errors import InputError
 from algebra.questions.design.goals import goals_text
 from algebra.results import Result, named
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.designs.goals import COUNTED, GOALS, RaceOptions, chosen_goal
+from matchprob.api.designs.goals import COUNTED, GOALS, GoalName, RaceOptions, chosen_goal
 from matchprob.api.question import network_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
@@ -158,10 +158,6 @@ def _refuse_proof(_: Path, arguments: Arguments) -> None:
         raise InputError(f"--proof: goal {goal!r} has none; --out certifies the result")
 
 
-def _goal_names(incomplete: str) -> list[str]:
-    return [name for name in GOALS if name.startswith(incomplete)]
-
-
 def _certificate(found: DesignResult, _: Path, arguments: Arguments) -> tuple[dict[str, Any], str]:
     from matchprob.api.certify import certify
 
@@ -184,7 +180,7 @@ def design(
     question: common.NetworkQuestion,
     *,
     among: Literal["learnable", "all"] = "learnable",
-    goal: Annotated[str | None, LineOption(help=goals_text(GOALS), complete=_goal_names)] = None,
+    goal: Annotated[GoalName | None, LineOption(help=goals_text(GOALS))] = None,
     budget: int | None = None,
     cost_budget: Annotated[Fraction | float | str | None, LineOption(metavar="C", word=str)] = None,
     costs: common.CellCosts = None,
@@ -245,10 +241,10 @@ def design(
 
     problem = by_parameters(network_of(question), singly="design")
     problem.need_generic("design")
-    goal = chosen_goal(goal, budget, cost_budget)
-    if goal in COUNTED and isinstance(problem.network, Parametrized):
+    name = chosen_goal(goal, budget, cost_budget)
+    if name in COUNTED and isinstance(problem.network, Parametrized):
         raise InputError(
-            f"goal {goal!r} counts solutions or draws instances, which needs single cells; where "
+            f"goal {name!r} counts solutions or draws instances, which needs single cells; where "
             "updates learn choose one of "
             + ", ".join(name for name in GOALS if name not in COUNTED)
         )
@@ -266,9 +262,9 @@ def design(
     positive_seconds(count_timeout, "count_timeout", zero=True)
     with limited(positive_seconds(timeout, "timeout")):
         # Upper bounds of ranks suffice for the search; those of the design have to be attained.
-        attained = None if goal in COUNTED else partial(bool, True)
+        attained = None if name in COUNTED else partial(bool, True)
         demand = options.demand(problem, allowed_cells(problem, among), seed, attained=attained)
-        found = GOALS[goal].search(demand, search)
+        found = GOALS[name].search(demand, search)
         if attained is not None:
             attained = partial(
                 is_attained, demand.network, found.allocation.cells, found.rank.rank,

@@ -4,7 +4,7 @@ trials."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from algebra.errors import InputError, known_name, shown
 from algebra.questions.design import goals
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 # The weights to choose among: those of [learnable], or all that exist.
 LEARNABLE, ALL = "learnable", "all"
+GoalName = Literal["cheapest", "rank", "spread", "neurons", "maximal", "probable"]
 # Goals that depend on numbers of solutions, not on ranks alone.
 COUNTED = ("maximal", "probable")
 
@@ -61,6 +62,8 @@ def chosen_goal(goal: str | None, budget: object = None, cost_budget: object = N
     """
     if goal is None:
         goal = "cheapest" if cost_budget is None else "rank"
+    # The same units have both names.
+    goal = "neurons" if goal == "units" else goal
     known_name(goal, "goal", GOALS)
     if GOALS[goal].needs_cost_budget == (cost_budget is None):
         if cost_budget is None:
