@@ -21,7 +21,8 @@ from rich.text import Text
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.allocation import Allocation, mask_rows
+from algebra.problems.allocation import Allocation
+from algebra.problems.mask_pictures import mask_rows
 from algebra.problems.problem import Problem
 from algebra.systems.inspection import Inspection
 from matchprob.api import certify as exact

@@ -1,6 +1,7 @@
 r"""Problems: a network, its learnable weights, structural zeros and laws; their files, symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
+mask_pictures  Masks as pictures made of characters, and a problem as a notebook shows it
 names         Names of units: neurons, inputs and outputs
 problem       A problem: a network, its learnable weights, structural zeros, laws, constraints
 edges         Synapses as a list of edges, of published tables, graphs and matrices of counts

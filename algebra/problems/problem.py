@@ -159,12 +159,10 @@ class Problem:
         return f"Problem({'; '.join(parts)})"
 
     def _repr_html_(self) -> str:
-        """The HTML shown by a notebook: the text of its `repr`, and the masks."""
-        from algebra.documents import Document
-        from algebra.problems.allocation import mask_pictures
+        """The HTML shown by a notebook."""
+        from algebra.problems.mask_pictures import problem_page
 
-        masks = None if self.is_random or self.updates else self.allocation
-        return Document(repr(self), parts=(masks and mask_pictures(masks, self.names)) or ()).html()
+        return problem_page(self).html()
 
     def _named(self, table: str) -> dict[str, Any]:
         """A table's entries by the names of matrices; the entry of a pattern is that of all names

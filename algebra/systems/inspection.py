@@ -13,7 +13,8 @@ from algebra.documents import Document, Explanation, Paragraph, Part, Table, ste
 from algebra.networks.kinds import MEANINGS
 from algebra.networks.limits import plural
 from algebra.networks.protocols import HasJacobian, HasLimits
-from algebra.problems.allocation import Allocation, cells_data, mask_pictures
+from algebra.problems.allocation import Allocation, cells_data
+from algebra.problems.mask_pictures import mask_pictures
 from algebra.problems.names import Names
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.budgets.lines import Budget, Violation, budget_sentences

@@ -114,16 +114,6 @@ def test_one_bar_at_a_time(monkeypatch):
     assert "counting" not in stream.getvalue()
 
 
-def test_a_problem_in_a_notebook():
-    """It shows its network, what learns, and the mask with the names of units."""
-    page = mp.Problem(NET, {"W": [[1, 0], [0, 1]]}, names={"units": ["a<", "b"]})._repr_html_()
-    assert "2 learnable in W" in page
-    assert "a&lt;  ●·" in page
-    random = mp.Problem(NET, {"W": mp.RandomCells(budget=2)})
-    assert "random cells learn" in random._repr_html_()
-    assert "<table>" in mp.Problem(NET, {"W": {"lora": 1}})._repr_html_()
-
-
 def test_what_a_verb_may_raise_is_public():
     """Whoever catches errors finds their classes under `matchprob`, each with its base."""
     assert issubclass(mp.Unrealized, mp.InputError)

@@ -9,7 +9,8 @@ from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECI
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, TextPicture, step
 from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
-from algebra.problems.allocation import WIDEST, Allocation, mask_rows
+from algebra.problems.allocation import Allocation
+from algebra.problems.mask_pictures import WIDEST, mask_rows
 from algebra.questions.theorems.statements import THEOREMS
 from algebra.results import done_of
 

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
 from algebra.linalg.rational import float_text
 from algebra.networks.limits import plural
-from algebra.problems.allocation import cells_text, mask_pictures
+from algebra.problems.allocation import cells_text
+from algebra.problems.mask_pictures import mask_pictures
 from algebra.ranks.parametrized import by_parameters
 from matchprob.api.designs.probable import ProbableDesign
 
