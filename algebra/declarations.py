@@ -53,6 +53,9 @@ class InFile:
 Count = Annotated[int, Keyword("minimum", 0)]
 Size = Annotated[int, Keyword("minimum", 1)]
 
+# The methods by which solutions are counted, in files.
+LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
+
 _WORDS = {bool: "boolean", int: "integer", float: "number", str: "string", NoneType: "null"}
 
 

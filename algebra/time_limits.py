@@ -307,8 +307,25 @@ def limit_until(moment: float) -> float:
 
 
 def has_passed(moment: float) -> bool:
-    """Whether a time of the monotonic clock has passed."""
-    return time.monotonic() > moment
+    """Whether the time of a search that keeps its results so far has passed.
+
+    Before that a stop request and the end of the call end the work, as at `check_time`; after it
+    they do not, so that a search that is late returns what it has.
+
+    Parameters
+    ----------
+    moment : float
+        Of `end_of_part`.
+
+    Raises
+    ------
+    OutOfTime
+    Interrupted
+    """
+    if time.monotonic() > moment:
+        return True
+    check_time()
+    return False
 
 
 def seconds_until(moment: float) -> float:

@@ -2,8 +2,8 @@
 
 from algebra.certificates.family import Effort
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.declarations import DEGREE
 from algebra.families.linear.arguments.argument import Claimed
-from algebra.ranks.root_count_error import DEGREE
 from algebra.systems.forms import DIRECT
 from algebra.time_limits import Limits
 

@@ -146,8 +146,8 @@ class Verification(Result):
                 number = tally[PROBABLE]
                 known.append(
                     plural(number, f"{number} check")
-                    + " used new primes and random points; their errors have small, bounded "
-                    "probability (probable)."
+                    + " used new primes and random points, which follow from the file and "
+                    "`--seed`; each is wrong with small probability (probable)."
                 )
                 steps = (step("verify", "a check with other primes and points", seed=2),)
         columns = {name: [getattr(c, name) for c in self.checks] for name in ("status", "place")}

@@ -14,9 +14,10 @@ Data that may be legitimate but exceed the limits raise `TooLarge`: the proof is
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import pairwise
@@ -125,6 +126,57 @@ def as_text(data: Any) -> str:
                 f"the data holds an integer of more than {PROOF_LIMITS.digits:,} digits"
             ) from None
         raise InputError(f"the data is not that of a proof file: {error}") from None
+
+
+def drawn_seed(data: Any, seed: int) -> int:
+    """The seed of the primes and points of a check: it follows from the file and a given seed.
+
+    Parameters
+    ----------
+    data : plain data
+        Of a proof file.
+    seed : int
+
+    Notes
+    -----
+    Whoever knows the primes beforehand writes numbers that vanish modulo them.  With this seed the
+    writer can only try files, until one of them gets primes at which a false statement passes.  If
+    a statement is wrong with probability ε at random primes, 1/ε files are tried on average.  The
+    digest is therefore made slowly, by scrypt [1]_ with 4 MiB and about 10 ms: for the ranks'
+    2^-60 that is 10^16 seconds.  A root count of r weights has no better bound than about
+    (r d^r 2^-30)^2 for two primes (`algebra.ranks.root_count_error`).  A reader who gives a seed
+    that the writer cannot have known needs no such reckoning: then the writer has one try.
+
+    References
+    ----------
+    .. [1] C. Percival, S. Josefsson, "The scrypt password-based key derivation function",
+       RFC 7914 (2016).
+    """
+    digest = hashlib.sha256()
+    for part in _canonical(data):
+        digest.update(part.encode("utf-8", "surrogatepass"))
+    found = hashlib.scrypt(digest.digest(), salt=b"%d" % seed, n=1 << 12, r=8, p=1, dklen=16)
+    return int.from_bytes(found, "big")
+
+
+def _canonical(value: Any) -> Iterator[str]:
+    """Texts that determine plain data, whatever the order of keys and the white space were."""
+    if isinstance(value, Mapping):
+        yield "{"
+        for key in sorted(value, key=str):
+            yield f"{str(key)!r}:"
+            yield from _canonical(value[key])
+            yield ","
+        yield "}"
+    elif isinstance(value, (list, tuple)):
+        yield "["
+        for entry in value:
+            yield from _canonical(entry)
+            yield ","
+        yield "]"
+    else:
+        # Hexadecimal digits have no limit of length, and take linear time.
+        yield f"{value:x}" if type(value) is int else repr(value)
 
 
 def _check_levels(text: str) -> None:

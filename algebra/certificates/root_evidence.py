@@ -12,9 +12,8 @@ from flint import fmpz
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.fields import PRIMES
 from algebra.certificates.records import Context, Primes, Record
-from algebra.declarations import Keyword, Size
+from algebra.declarations import DEGREE, LINEAR, TRACE, Keyword, Size
 from algebra.errors import one_line
-from algebra.ranks.root_count_error import DEGREE, LINEAR, TRACE
 
 if TYPE_CHECKING:
     from algebra.systems.root_count import RootCount

@@ -16,6 +16,7 @@ from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
+from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
 from algebra.certificates.verdicts import FORMAT, INTERMEDIATE, VERSION, is_beyond, why_refused
@@ -229,7 +230,7 @@ def verify(
     data : mapping
         The content of ``cert.json``.
     seed : int, optional
-        Determines the new points and primes.
+        Determines the new points and primes, together with the content of the file.
     timeout : float, optional
         Seconds for the whole call.
     fallback : callable, optional
@@ -245,8 +246,8 @@ def verify(
     InputError
         If the data is not a certificate of this format.
     """
-    effort = Effort(seed, Limits(timeout), Tools(root_counter=fallback))
     read_version(data, FORMAT, (VERSION,), "a certificate")
+    effort = Effort(drawn_seed(data, seed), Limits(timeout), Tools(root_counter=fallback))
     verdict = str(data.get("verdict"))
     try:
         with within(timeout):

@@ -17,8 +17,9 @@ Processors multiply doubles faster than integers, so doubles are used where they
 
 from __future__ import annotations
 
+import hashlib
 import random
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
@@ -649,8 +650,64 @@ def random_prime(rng: random.Random, bits: int = PRIME_SIZES.usual) -> int:
             return value
 
 
-def random_points(stream: str, bits: int = PRIME_SIZES.usual) -> Iterator[tuple[int, int]]:
+# Primes of one length that may divide a given number, before longer ones are drawn.
+_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class ChosenNumbers:
+    """Exact numbers that somebody chose, and primes modulo which they may be reduced.
+
+    A prime that divides a numerator makes 0 of a number, one that divides a denominator makes
+    nothing of it: such primes are skipped.  Whoever knows a prime beforehand can also choose
+    numbers whose difference, or another expression, vanishes modulo it.  So the stream of primes
+    follows from a digest of the numbers: to change a number changes all primes.
+
+    Attributes
+    ----------
+    factors : frozenset of int
+        Odd parts of numerators and denominators that a prime of 23 bits could divide.
+    digest : str
+        Of all numbers with their places.
+    """
+
+    factors: frozenset[int] = frozenset()
+    digest: str = ""
+
+    @classmethod
+    def of(cls, numbers: Mapping[Any, Any]) -> ChosenNumbers:
+        """The numbers, as rationals of any type, by their places."""
+        factors, digest = set[int](), hashlib.sha256()
+        for place in sorted(numbers):
+            value = numbers[place]
+            parts = int(value.numerator), int(value.denominator)
+            digest.update(f"{place} {parts[0]:x} {parts[1]:x} ".encode())
+            for part in map(abs, parts):
+                odd = part // (part & -part) if part else 0
+                if odd >> (PRIME_SIZES.short - 1):
+                    factors.add(odd)
+        return cls(frozenset(factors), digest.hexdigest())
+
+    def prime(self, rng: random.Random, bits: int = PRIME_SIZES.usual) -> int:
+        """A random prime of this length, or a longer one, that divides none of the numbers.
+
+        All primes of 31 bits together have 1.5·10^9 bits, more than any file: the search ends.
+        """
+        if not self.digest:
+            return random_prime(rng, bits)
+        own = random.Random(f"{self.digest}/{rng.getrandbits(64)}")
+        for longer in sorted({bits, max(bits, PRIME_SIZES.usual)}):
+            for _ in range(_DRAWS):
+                p = random_prime(own, longer)
+                if all(factor % p for factor in self.factors):
+                    return p
+        raise ArithmeticError(f"{_DRAWS} primes of {longer} bits divide given numbers")
+
+
+def random_points(
+    stream: str, bits: int = PRIME_SIZES.usual, given: ChosenNumbers = ChosenNumbers()
+) -> Iterator[tuple[int, int]]:
     """Primes with the numbers of points, without end; determined by the stream's name."""
     rng = random.Random(stream)
     while True:
-        yield random_prime(rng, bits), rng.randrange(1 << 32)
+        yield given.prime(rng, bits), rng.randrange(1 << 32)

@@ -22,12 +22,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from math import lcm
 from typing import Any
 
 import numpy as np
 
 from algebra.documents import Document, Paragraph
+from algebra.linalg.modular import ChosenNumbers
 from algebra.networks.base import Point
 
 
@@ -55,6 +57,14 @@ class OwnPoint:
         below = lcm(*(int(v.denominator) for v in every))
         above = max(abs(int(v.numerator)) * (below // int(v.denominator)) for v in every)
         return max(below, above).bit_length()
+
+    @cached_property
+    def given(self) -> ChosenNumbers:
+        """The numbers, and primes modulo which they may be reduced."""
+        tables = {**self.weights, "X": self.X}
+        return ChosenNumbers.of(
+            {(name, k): v for name, table in tables.items() for k, v in enumerate(table.flat)}
+        )
 
     def first(self, m: int) -> OwnPoint:
         """The same parameters with the first samples."""

@@ -43,13 +43,12 @@ from algebra.linalg.modular import (
     matmul,
     modular_kernel,
     modular_rank,
-    random_prime,
     random_residues,
 )
 from algebra.networks.base import Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.laws.values import masks_of, pinned_bits
+from algebra.problems.laws.values import masks_of, pinned_bits, prime_for
 from algebra.ranks.jacobian import (
     all_cells,
     at_enough_samples,
@@ -260,7 +259,7 @@ def rank_at_points(
     )
     while error >= target:
         check_time()
-        p, number = random_prime(rng, bits), rng.randrange(1 << 32)
+        p, number = prime_for(support, rng, bits), rng.randrange(1 << 32)
         points.append((p, number))
         found = rank_of(random_point(network, p, number, support))
         if found > best:

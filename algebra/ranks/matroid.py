@@ -17,6 +17,7 @@ from algebra.linalg.modular import random_points
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.laws.values import given_numbers
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import check_time
@@ -144,5 +145,5 @@ def _matroid(
     seed: int,
 ) -> LinearMatroid:
     """The matroid of some weights: their Jacobian columns at a random point."""
-    p, number = next(random_points(f"basis/{seed}"))
+    p, number = next(random_points(f"basis/{seed}", given=given_numbers(support)))
     return LinearMatroid(columns_at(network, random_point(network, p, number, support), cells), p)

@@ -16,11 +16,11 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb_mat, ctx, fmpq
 
-from algebra.linalg.modular import independent_columns, random_prime
+from algebra.linalg.modular import independent_columns
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
-from algebra.problems.laws.values import restrict
+from algebra.problems.laws.values import prime_for, restrict
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import OutOfTime, check_time, phase
 
@@ -69,7 +69,7 @@ def find_minor(
     rng = random.Random(f"minor/{seed}")
     for _ in range(attempts):
         check_time()
-        p = random_prime(rng)
+        p = prime_for(support, rng)
         J = columns_at(network, random_point(network, p, rng.randrange(1 << 32), support), cells)
         columns = independent_columns(J, p)
         rows = independent_columns(J[:, columns].T.copy(), p)

@@ -36,6 +36,11 @@ probability at most ε^k, apart from the chance that two primes are equal.  Redu
 dependent samples) are omitted if the first ones are independent, which adds r to δ.  The bound
 grows like d^r: if it is not below 1 nothing is claimed.
 
+**Exact numbers** of fixed weights (`algebra.problems.laws.values`) are constants of the labels f:
+with one denominator, which no prime divides that is used, they make the coefficients of f(·, θ_0)
+larger by at most D times their bits.  The rest of the argument is unchanged, N being the count of
+instances with these numbers.
+
 **Proved counts** need no bound: if the labels are affine in the learnable weights; and if the
 auxiliary unknowns are as many as the equations that are linear in them without elimination
 (`core_dimension` 0) and elimination solved everything: then these equations determine them at the
@@ -65,8 +70,6 @@ from algebra.networks.protocols import jacobian_of
 if TYPE_CHECKING:
     from algebra.problems.updates import Update
 
-# The methods of counting.
-LINEAR, DEGREE, TRACE = "linear", "quotient degree", "trace test"
 PROVED, PROBABLE, UNBOUNDED, NUMERICAL = "proved", "probable", "unbounded", "numerical"
 _POINTS = 1 << 30
 # Larger exponents of d never give a bound below 1.
@@ -134,6 +137,7 @@ def by_primes(
     value: int,
     primes: int,
     updates: Mapping[str, Update] | None = None,
+    more_bits: int = 0,
 ) -> CountCertainty:
     """Certainty of a count that is the same modulo several random primes.
 
@@ -148,26 +152,19 @@ def by_primes(
         N.
     primes : int
     updates : mapping of str to update, optional
+    more_bits : int, optional
+        Bits of exact numbers of fixed weights: `algebra.problems.laws.values.pinned_bits`.
     """
-    counted = _counted(primes)
+    counted = f"counted modulo {primes} random prime{'s' * (primes != 1)}"
     why = "the number of weights is too large for one"
     if unknowns != network.d * network.independent_columns:
         why = "the labels depend on each other"
     elif unknowns <= _MOST_UNKNOWNS:
-        bound = _error(network, matrices, unknowns, value, primes, updates or {})
+        bound = _error(network, matrices, unknowns, value, primes, updates or {}, more_bits)
         if bound < 1:
             text = f"{counted}: too small with probability at most {float_text(bound)}, else right"
             return CountCertainty(PROBABLE, bound, text)
     return _unbounded(counted, why)
-
-
-def by_primes_at_numbers(primes: int) -> CountCertainty:
-    """Certainty of a count at exact numbers as fixed weights, whose heights are unbounded here."""
-    return _unbounded(_counted(primes), "fixed weights are measured numbers")
-
-
-def _counted(primes: int) -> str:
-    return f"counted modulo {primes} random prime{'s' * (primes != 1)}"
 
 
 def _unbounded(counted: str, why: str) -> CountCertainty:
@@ -180,7 +177,7 @@ def _unbounded(counted: str, why: str) -> CountCertainty:
 
 def _error(
     network: Network, matrices: Sequence[str], r: int, value: int, primes: int,
-    updates: Mapping[str, Update],
+    updates: Mapping[str, Update], more_bits: int,
 ) -> Fraction:  # fmt: skip
     """ε^k of the module's docstring, with bits in place of logarithms."""
     d = label_degree(network, matrices, updates)
@@ -191,7 +188,7 @@ def _error(
     point = Fraction(delta + value * r, _POINTS)
     # A label is at most the sum of weight times derivative (Euler), and so are its coefficients.
     labels = known.entry_bits + network.parameters.bit_length() + D * growth
-    inserted = labels + D * delta.bit_length()
+    inserted = labels + D * (delta.bit_length() + more_bits)
     height = d**r * (Fraction(r * inserted, d) + 2 * (r + 2) * (2 * r + 8).bit_length())
     prime = Fraction(r * (int(height) // 30 + 1), PRIME_COUNT)
     bound = Fraction(1)

@@ -34,8 +34,8 @@ from math import comb, prod
 
 import numpy as np
 
+from algebra.declarations import DEGREE, LINEAR
 from algebra.errors import InputError
-from algebra.linalg.modular import random_prime
 from algebra.networks.base import Support
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import (
@@ -46,14 +46,11 @@ from algebra.polynomials.msolve.process import (
 )
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import pins
+from algebra.problems.laws.values import pinned_bits, pins, prime_for
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.root_count_error import (
-    DEGREE,
-    LINEAR,
     CountCertainty,
     by_primes,
-    by_primes_at_numbers,
     label_degree,
     proved,
 )
@@ -290,7 +287,7 @@ def linear_root_count(
     if not forms(network, allocation) or core_dimension(allocation) not in (0, None):
         return None
     form = preferred_form(allocation)
-    p = random_prime(random.Random(f"root-count/{seed}"))
+    p = prime_for(support, random.Random(f"root-count/{seed}"))
     allocation = with_few_samples(allocation)
     core, _ = modular_core(allocation, p, seed, form, support)
     if not core.is_linear:
@@ -316,12 +313,11 @@ def _with_certainty(roots: RootCount, allocation: Allocation, support: Support |
     """The same count modulo primes, with its certainty."""
     if roots.rule == LINEAR and core_dimension(allocation) == 0:
         certainty = proved("linear at every stage, and of full rank modulo a prime")
-    elif pins(support):
-        certainty = by_primes_at_numbers(len(roots.primes))
     else:
         certainty = by_primes(
-            allocation.network, allocation.matrices, allocation.size, roots.value, len(roots.primes)
-        )
+            allocation.network, allocation.matrices, allocation.size, roots.value,
+            len(roots.primes), more_bits=pinned_bits(support),
+        )  # fmt: skip
     return replace(roots, certainty=certainty)
 
 
@@ -349,7 +345,7 @@ def _modular_count(
     # A degeneracy locus is preferred if it has no more unknowns than `most`.
     most, locus = 0, None
     for _ in range(primes):
-        p = random_prime(rng)
+        p = prime_for(support, rng)
         used.append(p)
         if locus:
             locus = _count_locus(allocation, support, p, seed, form, most, timeout, locus)

@@ -26,6 +26,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.declarations import DEGREE
 from algebra.linalg.modular import random_prime, random_residues
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import (
@@ -38,7 +39,7 @@ from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
-from algebra.ranks.root_count_error import DEGREE, by_primes, label_degree
+from algebra.ranks.root_count_error import by_primes, label_degree
 from algebra.systems.root_count import RootCount, RootCountError
 from algebra.time_limits import phase
 

@@ -95,7 +95,7 @@ def count(
             problem,
             seed=seed,
             engine=engine,
-            timeout=trial_timeout,
+            timeout=positive_seconds(trial_timeout, "trial_timeout"),
             complete=True,
             root_timeout=min(trial_timeout, 60.0),
         ) as study,
@@ -339,7 +339,7 @@ def estimate(
             workers=workers,
             scheduler=scheduler,
             confidence=confidence,
-            timeout=trial_timeout,
+            timeout=positive_seconds(trial_timeout, "trial_timeout"),
             certify=certify,
             complete=complete,
             name=stem_of(question),
@@ -486,7 +486,7 @@ def constrain(
         raise InputError("`found` has constraints already: its other solutions are not known")
     positive_seconds(timeout, "timeout")
     if "trial_timeout" in settings:
-        settings["timeout"] = settings.pop("trial_timeout")
+        settings["timeout"] = positive_seconds(settings.pop("trial_timeout"), "trial_timeout")
     problem = replace(found.problem, constraints=constraints)
     if not found.trials:
         raise InputError("`found` has no trial")
@@ -547,8 +547,8 @@ def compare(
             stack.enter_context(
                 Study(
                     problem, seed=seed, engine=engine, confidence=confidence,
-                    timeout=trial_timeout, certify=certify, complete=complete, store=kept,
-                    workers=pool, name=stem_of(question),
+                    timeout=positive_seconds(trial_timeout, "trial_timeout"), certify=certify,
+                    complete=complete, store=kept, workers=pool, name=stem_of(question),
                 )
             )
             for problem, question in zip(problems, (first, second), strict=True)

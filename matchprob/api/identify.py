@@ -181,8 +181,8 @@ def _without_samples(question: common.Question | Network) -> Problem:
     if not isinstance(network, dict):
         return network_of(question)
     tables = {"network": {"m": 1, **network}}
-    if "support" in data:
-        tables["support"] = data["support"]
+    # Edge lists name units, and leaks types.
+    tables |= {name: data[name] for name in ("support", "names", "types") if name in data}
     with ErrorsAt(path):
         return problem_from_dict(tables, path.parent)
 

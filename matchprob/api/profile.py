@@ -130,7 +130,8 @@ def profile(
             made = (
                 Study(
                     one, seed=seed, engine=engine, store=kept, workers=pool,
-                    timeout=trial_timeout, complete=has_list, name=stem_of(question),
+                    timeout=positive_seconds(trial_timeout, "trial_timeout"),
+                    complete=has_list, name=stem_of(question),
                 )
                 for one in bounded_ones
             )  # fmt: skip

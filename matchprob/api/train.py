@@ -112,7 +112,7 @@ def train(
                 engine=engine,
                 store=store,
                 workers=workers,
-                timeout=trial_timeout,
+                timeout=positive_seconds(trial_timeout, "trial_timeout"),
                 complete=engine_info(chosen).plans,
                 name=stem_of(question),
             )

@@ -13,9 +13,10 @@ from collections.abc import Mapping
 
 import numpy as np
 
+from algebra.declarations import TRACE
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from algebra.ranks.root_count_error import TRACE, by_trace
+from algebra.ranks.root_count_error import by_trace
 from algebra.systems.forms import preferred_form
 from algebra.systems.root_count import (
     RootCount,

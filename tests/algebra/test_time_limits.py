@@ -212,6 +212,20 @@ def test_a_part_ends_before_the_call() -> None:
     assert seconds_until(past) == 0.0
 
 
+def test_a_search_with_results_sees_a_request_before_its_end_and_is_not_lost_after_it() -> None:
+    """Before its moment `has_passed` ends the work like `check_time`; then it only says so."""
+    request = StopRequest()
+    with stoppable(request):
+        assert not has_passed(end_of_part(math.inf))
+        request.make()
+        refuses("", has_passed, end_of_part(math.inf), error=Interrupted)
+        request.make()
+        assert has_passed(-math.inf)
+    with within(1e-9):
+        assert has_passed(-math.inf)
+        refuses("", has_passed, math.inf, error=OutOfTime)
+
+
 def test_time_that_later_calls_are_spared_is_told() -> None:
     """The time for compilation is in the message, for this call alone."""
 

@@ -37,6 +37,7 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import Activation
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
+from algebra.problems.laws.values import given_numbers
 from algebra.problems.problem import Problem
 from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
@@ -119,7 +120,8 @@ def is_stuck(problem: Problem, moving: Allocation, row: int, seed: int) -> bool:
         ):
             return False
         cells += [(name, row, 0) for name in read[1:] if name is not None]
-    point = random_point(network, *next(random_points(f"stuck/{seed}")), support)
+    given = given_numbers(support)
+    point = random_point(network, *next(random_points(f"stuck/{seed}", given=given)), support)
     if not cells:
         return False
     columns = columns_at(network, point, cells).reshape(network.d, network.columns, -1)[row]

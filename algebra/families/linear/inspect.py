@@ -15,6 +15,7 @@ from algebra.networks.base import Support
 from algebra.polynomials.rings import RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
+from algebra.problems.laws.values import prime_for
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budgets
 from algebra.systems.elimination import eliminate
@@ -42,7 +43,7 @@ def inspect_linear(
 
     Forms with more unknowns than `largest` are described only by their sizes.
     """
-    p = random_prime(random.Random(f"inspect/{seed}"))
+    p = prime_for(support, random.Random(f"inspect/{seed}"))
 
     # Drawn when it is used: not if every form is too large to be written out.
     @cache

@@ -34,7 +34,7 @@ from algebra.certificates.family import Effort
 from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.declarations import Count
+from algebra.declarations import DEGREE, Count
 from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
 from algebra.families.activations.verify import check_stuck, refute_maximal
 from algebra.families.linear.recount import counted_modulo
@@ -54,7 +54,6 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import by_parameters
-from algebra.ranks.root_count_error import DEGREE
 from algebra.systems.update_roots import FORM, LAST, count_at
 
 # Verifies the certificate of a problem of cells.

@@ -252,7 +252,8 @@ def _factors(given: Any) -> dict[str, Fraction] | None:
     for name, value in given.items():
         where = f"`distribution.scale.{one_line(name)}`"
         with ErrorsAt(where):
-            factor = exact_number(value)
+            # The number that was written, such as 1e-6, not the double next to it.
+            factor = exact_number(value if isinstance(value, int | str | Fraction) else str(value))
         if not 1 / _LARGEST_FACTOR <= factor <= _LARGEST_FACTOR:
             raise InputError(
                 f"{where} is {shown(value)}: the factor of a standard deviation must be positive, "

@@ -31,10 +31,12 @@ generic (c', w, X).
 
 from __future__ import annotations
 
+import random
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
+from functools import cached_property
 from math import lcm
 from numbers import Real
 from typing import Any
@@ -43,6 +45,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
+from algebra.linalg.modular import PRIME_SIZES, ChosenNumbers
 from algebra.linalg.rational import exact_number
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell, Network, Support
@@ -183,6 +186,21 @@ class StudentSupport(dict[str, np.ndarray]):
         below = lcm(*(value.denominator for value in self.pinned.values()))
         above = max((abs(value) for value in self.pinned.values()), default=Fraction(0))
         return max(below, int(above * below)).bit_length()
+
+    @cached_property
+    def given(self) -> ChosenNumbers:
+        """See `given_numbers`."""
+        return ChosenNumbers.of(self.pinned)
+
+
+def prime_for(support: Support | None, rng: random.Random, bits: int = PRIME_SIZES.usual) -> int:
+    """A random prime modulo which the exact numbers of a student may be reduced, if it has any."""
+    return given_numbers(support).prime(rng, bits)
+
+
+def given_numbers(support: Support | None) -> ChosenNumbers:
+    """The exact numbers of a student, and primes modulo which they may be reduced."""
+    return support.given if isinstance(support, StudentSupport) else ChosenNumbers()
 
 
 def pins(support: Support | None) -> Mapping[Cell, Fraction]:

@@ -128,7 +128,7 @@ def largest_rank(
     Raises
     ------
     NoDesign
-        If not a single weight beyond those that must learn fits the budget.
+        If no weight must learn, and not a single one fits the budget.
 
     Examples
     --------
@@ -164,7 +164,8 @@ def largest_rank(
         return None, found.evidence.dual, found.cost_bound > budget
 
     best: Design | None = None
-    low, high = least, demand.equations + 1
+    # What must learn is a design itself, if there is anything.
+    low, high = max(0, least - 1), demand.equations + 1
     refutations: dict[int, Dual | None] = {high: None}
     while high - low > 1:
         middle = (low + high) // 2
@@ -178,7 +179,7 @@ def largest_rank(
     if best is None:
         raise NoDesign(
             f"within the cost budget of {budget} no weight adds to the rank of those that must "
-            f"learn (cost {spent})"
+            f"learn (rank {least}, cost {spent})"
         )
     # Ranks that no search refuted may still be possible.
     bound = min(refutations) - 1

@@ -269,7 +269,8 @@ def checked_demand(
             f"{own} take part in independent equations, so {whole} equations need "
             f"{whole + wasted} weights"
         )
-    if size > len(cells):
+    # Within a cost budget fewer weights than equations are an answer, too.
+    if size > len(cells) and (cost_budget is None or budget is not None):
         what = f"{size} are needed" if budget is None else f"`budget` asks for {budget}"
         raise InputError(f"only {plural(len(cells), f'{len(cells)} weight')} may learn, {what}")
     limits = tuple((line, (caps or {})[line]) for line in LINES if line in (caps or {}))

@@ -51,6 +51,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
+from algebra.certificates.reading import drawn_seed
 from algebra.errors import InputError, one_line
 from algebra.families.linear.recount import Recount, recount_again
 from algebra.linalg.rational import float_text
@@ -120,11 +121,11 @@ def verify_design(
     >>> verify_design(proof_of(demand, cheapest(demand)).to_dict()).holds
     True
     """
-    checklist = Checklist()
+    checklist, own = Checklist(), drawn_seed(data, seed)
     goal = data.get("goal") if isinstance(data, Mapping) else None
     return checklist.run(
         f"{goal} design" if isinstance(goal, str) else "design",
-        lambda: _DesignChecker(read_design_proof(data), seed, timeout, fallback, checklist).run(),
+        lambda: _DesignChecker(read_design_proof(data), own, timeout, fallback, checklist).run(),
     )
 
 

@@ -39,9 +39,16 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Masks, NetworkInFile
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.parts import read_version
+from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import Record
 from algebra.declarations import Count, Size
-from algebra.linalg.modular import modular_rank, random_prime, random_residues, times
+from algebra.linalg.modular import (
+    PRIME_SIZES,
+    modular_rank,
+    random_prime,
+    random_residues,
+    times,
+)
 from algebra.networks.base import Network, Support
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
@@ -91,7 +98,7 @@ def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
     """
     read_version(data, FORMAT, (VERSION,), "the proof of a dimension")
     checklist = Checklist()
-    return checklist.run("dimension", lambda: _check(data, checklist, seed))
+    return checklist.run("dimension", lambda: _check(data, checklist, drawn_seed(data, seed)))
 
 
 def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
@@ -128,7 +135,7 @@ def _check_expected(
     rows: list[np.ndarray] = []
     before = found = len(cells)
     rng = random.Random(f"verify scales/{seed}")
-    p = random_prime(rng)
+    p = random_prime(rng, PRIME_SIZES.long)
     while cells and (len(rows) < _LEAST_POINTS or found < before):
         check_time()
         point = random_point(network, p, rng.randrange(1 << 32), support)
@@ -168,7 +175,7 @@ def _check_ambient(
         checklist.say("ambient", UNFINISHED, f"the degree {degree} was not checked")
         return
     rng = random.Random(f"verify degree/{seed}")
-    p = random_prime(rng)
+    p = random_prime(rng, PRIME_SIZES.long)
     # Structural zeros may remove terms; the ambient space is that of the form of the network.
     point = random_point(network, p, rng.randrange(1 << 32))
 

@@ -49,7 +49,7 @@ from algebra.errors import (
     shown,
     whole_number,
 )
-from algebra.linalg.modular import Residues, modular_rank, random_points
+from algebra.linalg.modular import ChosenNumbers, Residues, modular_rank, random_points
 from algebra.linalg.rational import exact_number
 from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.containing import ContainingProblem
@@ -269,7 +269,8 @@ class RecordingQuestion:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
-        return random_points(self.stream, self.bits)
+        own = self.parametrized.network.own_point
+        return random_points(self.stream, self.bits, ChosenNumbers() if own is None else own.given)
 
     def rank_of(
         self, elements: frozenset[int] | None = None, spanning: list[frozenset[int]] | None = None

@@ -46,6 +46,7 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
+from algebra.certificates.reading import drawn_seed
 from algebra.linalg.modular import Residues, matmul, random_residues
 from algebra.matroids.containing import containing_bound
 from algebra.matroids.optimum import TARGET
@@ -99,7 +100,8 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
     True
     """
     checklist = Checklist()
-    return checklist.run(VERDICT, lambda: _check(read_recording_proof(data), checklist, seed))
+    own = drawn_seed(data, seed)
+    return checklist.run(VERDICT, lambda: _check(read_recording_proof(data), checklist, own))
 
 
 def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:

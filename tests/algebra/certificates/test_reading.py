@@ -6,6 +6,7 @@ from algebra.certificates.reading import (
     PROOF_LIMITS,
     TooLarge,
     as_text,
+    drawn_seed,
     network_size_within,
     read_json,
 )
@@ -85,3 +86,15 @@ def test_small_files_do_not_speak_of_large_networks(network, limit):
 def test_genuine_sizes_are_read(network, characters):
     """Networks and the files that `certify` writes of them; other entries are not changed."""
     network_size_within(network, characters)
+
+
+def test_the_seed_follows_from_content_and_seed():
+    """Order of keys and white space do not matter; any value, type or place does."""
+    base = {"a": [1, "x"], "b": {"c": 2, "d": 10**5000}}
+    same = read_json('{ "b": {"d": 1' + "0" * 5000 + ', "c": 2}, "a": [1,  "x"]}')
+    assert drawn_seed(base, 1) == drawn_seed(same, 1)
+    others = [
+        {**base, "a": ["x", 1]}, {**base, "a": ["1", "x"]}, {**base, "a": [1, ["x"]]},
+        {**base, "e": None}, {"a": base["a"], "c": base["b"]}, {**base, "a": [True, "x"]},
+    ]  # fmt: skip
+    assert len({drawn_seed(data, 1) for data in [base, *others]} | {drawn_seed(base, 2)}) == 8

@@ -6,7 +6,7 @@ import pytest
 
 from algebra.certificates.checks import PROBABLE, PROVED, CheckFailed
 from algebra.certificates.root_evidence import RootEvidence
-from algebra.ranks.root_count_error import DEGREE, LINEAR, TRACE
+from algebra.declarations import DEGREE, LINEAR, TRACE
 from algebra.systems.root_count import generic_root_count
 from tests.samples import DIAGONAL, ROW
 

@@ -13,7 +13,6 @@ from algebra.ranks.root_count_error import (
     PROVED,
     UNBOUNDED,
     by_primes,
-    by_primes_at_numbers,
     by_rank,
     by_trace,
     label_degree,
@@ -106,8 +105,9 @@ def test_a_count_is_never_too_large(p):
     assert max(degrees) <= 2
 
 
-def test_numbers_leave_the_error_without_a_bound():
-    """Coefficients are as large as the measured weights make them."""
-    found = by_primes_at_numbers(2)
-    assert (found.kind, found.bound) == (UNBOUNDED, None)
-    assert "measured numbers" in found.text
+def test_numbers_enlarge_the_bound():
+    """Coefficients are as large as the measured weights make them; long ones leave no bound."""
+    sizes = (0, 60, 10**9)
+    found = [by_primes(DIAGONAL.network, ("W",), 2, 2, 2, more_bits=bits) for bits in sizes]
+    assert 0 < found[0].bound < found[1].bound < Fraction(1, 10**9)
+    assert (found[2].kind, found[2].bound) == (UNBOUNDED, None)

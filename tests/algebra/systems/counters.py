@@ -1,6 +1,6 @@
 """Root counters that stand in for those of other programs."""
 
-from algebra.ranks.root_count_error import TRACE
+from algebra.declarations import TRACE
 from algebra.systems.root_count import RootCount, TraceEvidence
 
 

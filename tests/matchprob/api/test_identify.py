@@ -66,3 +66,25 @@ def test_structural_zeros_do_not_count():
 def test_dimensions_from_a_program_have_no_proof_file():
     """A dimension computed on activation patterns has no proof file; the message says why."""
     refuses("computed from a program", mp.dimension(ShallowReLU(q=2, n=2, d=1, m=1)).proof_file)
+
+
+def test_an_edge_list_is_read_by_names(tmp_path):
+    """The structure of a circuit is that of the file's names, as for every other verb."""
+    (tmp_path / "edges.csv").write_text("pre,post\nS,I\nI,J\nJ,S\n", encoding="utf-8")
+    path = tmp_path / "circuit.toml"
+    path.write_text(
+        "[network]\nkind = 'lrnn'\nn = 3\nT = 2\nb = 1\nd = 1\n"
+        "[names]\nneurons = ['S', 'I', 'J']\n[support]\nW = 'edges.csv'\n",
+        encoding="utf-8",
+    )
+    cycle = {"W": [[0, 0, 1], [1, 0, 0], [0, 1, 0]]}
+    same = mp.dimension(Problem(mp.LinearRNN(n=3, T=2, b=1, d=1, m=1), {}, cycle))
+    assert mp.dimension(path).dimension == same.dimension
+
+
+@pytest.mark.parametrize("verb", [mp.estimate, mp.train, mp.profile, mp.compare])
+def test_a_time_of_a_trial_that_is_none_is_named(verb):
+    """The message names `trial_timeout`, not the limit of the call."""
+    problem = Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
+    given = [problem, problem] if verb is mp.compare else [problem]
+    refuses("`trial_timeout`", verb, *given, trial_timeout=0)

@@ -49,9 +49,9 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Keyword
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul, random_residues
 from algebra.networks.chain import need_chain
-from algebra.problems.laws.values import residue, restrict
+from algebra.problems.laws.values import prime_for, residue, restrict
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 from algebra.time_limits import check_time
@@ -175,7 +175,7 @@ def _order(problem: Problem, rng: random.Random) -> tuple[Vector, ...] | None:
 
 def _applies(problem: Problem, order: tuple[Vector, ...], rng: random.Random) -> bool:
     """Whether the equations of each step are independent at a random point."""
-    p = random_prime(rng)
+    p = prime_for(problem.student(), rng)
     chain = need_chain(problem.network)
     widths, ends = chain.inner_widths, chain.matrix_ends()
     shapes = problem.network.shapes
@@ -258,7 +258,7 @@ def check(problem: Problem, order: Sequence[Vector], claimed: Claimed) -> str:
 
 def _complaint(problem: Problem, order: Sequence[Vector], rng: random.Random) -> str:
     """Why the theorem does not apply at a random point; "" if it does."""
-    network, p = problem.network, random_prime(rng)
+    network, p = problem.network, prime_for(problem.student(), rng)
     chain = need_chain(network)
     widths, ends = chain.inner_widths, chain.matrix_ends()
     student, teacher = (

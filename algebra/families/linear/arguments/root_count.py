@@ -21,9 +21,9 @@ from typing import TYPE_CHECKING
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import MAXIMAL
+from algebra.declarations import LINEAR
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.problems.problem import Problem
-from algebra.ranks.root_count_error import LINEAR
 from algebra.time_limits import OutOfTime
 
 if TYPE_CHECKING:

@@ -49,9 +49,9 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.records import Counts, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul, random_residues
 from algebra.networks.chain import need_chain
-from algebra.problems.laws.values import residue, restrict
+from algebra.problems.laws.values import prime_for, residue, restrict
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 from algebra.time_limits import check_time
@@ -161,7 +161,7 @@ def _look(
 
 def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
     """Whether the theorem's hypotheses hold at a random point."""
-    p = random_prime(rng)
+    p = prime_for(problem.student(), rng)
     ends = need_chain(problem.network).matrix_ends()
     shapes = problem.network.shapes
     fixed, teacher = (
@@ -254,7 +254,7 @@ def check(problem: Problem, reached: Reached, claimed: Claimed) -> str:
 def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: random.Random) -> str:
     """Why the theorem does not apply at a random point; "" if it does."""
     network, masks = problem.network, problem.allocation.masks
-    p = random_prime(rng)
+    p = prime_for(problem.student(), rng)
     exists = {
         name: np.asarray(problem.support.get(name, np.ones(shape))) != 0
         for name, shape in network.shapes.items()

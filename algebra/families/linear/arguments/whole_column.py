@@ -60,8 +60,9 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.linalg.modular import matmul, modular_rank, random_prime
+from algebra.linalg.modular import matmul, modular_rank
 from algebra.networks.chain import need_chain
+from algebra.problems.laws.values import prime_for
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 
@@ -136,7 +137,7 @@ def check(problem: Problem, column: int, claimed: Claimed) -> str:
         raise CheckFailed(PLACE, text)
     rng = random.Random(f"verify whole column/{claimed.seed}")
     for _ in range(_ATTEMPTS):
-        p = random_prime(rng)
+        p = prime_for(problem.student(), rng)
         point = random_point(network, p, rng.randrange(1 << 32), problem.student())
         if network.drive(point.X) is not point.X:
             raise CheckFailed(PLACE, "the network is not read at the end only")
@@ -179,7 +180,7 @@ def _complaint(problem: Problem, column: int, seed: int) -> str:
         return "n and T − 1 are odd: the degree is 0, which proves nothing"
     rng = random.Random(f"whole column/{seed}")
     for _ in range(_ATTEMPTS):
-        p = random_prime(rng)
+        p = prime_for(problem.student(), rng)
         point = random_point(network, p, rng.randrange(1 << 32), problem.student())
         inputs = network.drive(point.X)
         if inputs is not point.X:

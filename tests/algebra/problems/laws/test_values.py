@@ -1,14 +1,27 @@
 """Measured weights: which are accepted, which are exact numbers, and what is drawn."""
 
+import json
+import random
 from fractions import Fraction
-from math import nan
+from math import nan, prod
 
 import numpy as np
 import pytest
-from flint import fmpq
+from flint import fmpq, fmpz
 
+from algebra.families.registry import certify, verify
+from algebra.linalg.modular import ChosenNumbers, random_prime
 from algebra.problems.files import problem_from_dict
-from algebra.problems.laws.values import StudentSupport, Values, masks_of, pins, residue, restrict
+from algebra.problems.laws.values import (
+    StudentSupport,
+    Values,
+    given_numbers,
+    masks_of,
+    pins,
+    prime_for,
+    residue,
+    restrict,
+)
 from matchprob import Distribution, LinearRNN, Problem
 from tests.refusals import refuses
 
@@ -92,3 +105,43 @@ def test_restricting_a_student():
     assert teacher["W"].tolist() == [[5, 0], [0, 5]]
     assert support.bits == 2
     refuses("divisible by the prime", residue(3), fmpq(1, 3))
+
+
+def test_primes_divide_no_given_number():
+    """Neither numerators nor denominators, not even if they contain every prime tried before."""
+    used, primes = 1, []
+    for _ in range(5):
+        support = StudentSupport({}, {("B", 0, 0): Fraction(used, 2**40 * (used + 2))})
+        p = prime_for(support, random.Random("a"))
+        assert used % p
+        assert (used + 2) % p
+        assert 0 <= residue(p)(fmpq(used, used + 2)) < p
+        primes.append(p)
+        used *= p
+    # The primes depend on the numbers, too: nobody knows them beforehand.
+    assert len(set(primes)) == 5
+
+
+def test_short_primes_that_all_divide_are_replaced_by_longer_ones():
+    """A product of all primes of one length leaves none of this length, and the next is used."""
+    every = prod(p for p in range(2**22 + 1, 2**22 + 4000, 2) if fmpz(p).is_prime())
+    given = ChosenNumbers(frozenset({every}), "digest")
+    assert all(every % given.prime(random.Random(k), 23) for k in range(20))
+    assert given_numbers({}).prime(random.Random("a")) == random_prime(random.Random("a"))
+
+
+@pytest.mark.parametrize("text", ["1/1258385021", "1519908349/1519908350", "1314864601/1314864602"])
+def test_values_that_contain_default_primes_change_no_verdict(text):
+    """With such a value N is 2, and the genuine file holds; a claimed N of 1 does not."""
+    problem = _problem({"B": [[text], [1]]})
+    data = json.loads(json.dumps(certify(problem).to_dict()))
+    assert (data["verdict"], data["generic_root_count"]) == ("intermediate", 2)
+    assert verify(data).holds
+    evidence = {
+        **data["evidence"],
+        "root_count": {**data["evidence"]["root_count"], "value": 1, "blocks": []},
+    }
+    del evidence["no_real_root"]
+    false = {**data, "verdict": "maximal", "generic_root_count": 1, "evidence": evidence}
+    checks = verify(false).checks
+    assert (checks[-1].status, checks[-1].place) == ("failed", "evidence.root_count")

@@ -28,7 +28,10 @@ def asked_of(seed):
     cells = [c for c in all_cells(network) if c[0] == "W"]
     costs = {cell: Fraction(rng.randint(1, 12), rng.choice([1, 2])) for cell in cells}
     caps = rng.choice([{}, {}, {"row": 2}, {"column": 1}, {"row": 2, "column": 2}])
-    must = rng.sample(cells, rng.choice([0, 0, 1]))
+    must = rng.sample(cells, rng.choice([0, 0, 1, 2]))
+    if rng.random() < 0.3:
+        # Fewer weights than equations, perhaps.
+        cells = rng.sample(cells, rng.randint(1, 3))
     return checked_demand(
         network, allowed=cells, costs=costs, caps=caps, must=must, cost_budget=rng.randint(1, 20)
     )
@@ -51,7 +54,7 @@ def by_listing(demand):
                 continue
             allocation = Allocation.from_cells(demand.network, cells)
             rank = allocation_rank(allocation, demand.support, demand.equations).rank
-            if rank > len(demand.must) - demand.extra:
+            if rank:
                 best = max(best or (0, Fraction(0)), (rank, -cost))
     return best
 
@@ -106,6 +109,16 @@ def test_forgeries_fail():
     ):
         data = {**copy.deepcopy(true), **change}
         assert not verify_design(data).holds, change
+
+
+def test_what_must_learn_may_be_the_best():
+    """Alone, or where fewer weights may learn than there are equations: with its rank and cost."""
+    first = CELLS[:1]
+    for more in ({"must": first}, {"allowed": first}, {"must": first, "allowed": first}):
+        demand = checked_demand(NET, cost_budget=1, **more)
+        found = largest_rank(demand)
+        assert (found.value, found.cost, found.bound) == (1, 1, 1)
+        assert verify_design(json.loads(json.dumps(proof_of(demand, found).to_dict()))).holds
 
 
 def test_a_budget_below_what_must_learn():
