@@ -30,9 +30,10 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 import numpy as np
+from flint import acb, arb, ctx
 
 from algebra.declarations import Keyword
-from algebra.errors import InputError, shown
+from algebra.errors import InputError, one_line, shown
 from algebra.linalg.modular import SPLITMIX, times
 from algebra.linalg.rational import exact_number
 
@@ -439,7 +440,59 @@ def register_activation(record: Analytic) -> None:
     ------
     ValueError
         If another activation has this name.
+    InputError
+        If it is not shown to be analytic: see `need_analytic`.
     """
-    if record.name in (*FUNCTIONS, LINEAR, POLYNOMIAL):
+    if record.name in (*FUNCTIONS, LINEAR, POLYNOMIAL, *PIECEWISE):
         raise ValueError(f"two activations are named {record.name!r}")
+    need_analytic(record)
     FUNCTIONS[record.name] = record
+
+
+# Real parts of the complex arguments at which a record is tested, and their imaginary part.
+_TESTED = (-9, -3, -1, "-0.3", "0.2", 1, 2, 7)
+_ABOVE_AXIS = "0.01"
+# Differences have steps of 2^-60 and errors of this size; bits of the numbers.
+_STEP = 60
+_PRECISION = 240
+
+
+def need_analytic(record: Analytic) -> None:
+    """Refuse a record whose formula is not that of an analytic function, or has other slopes.
+
+    All theorems about an activation need that it is analytic: ranks are then the same almost
+    everywhere.  A formula of analytic functions extends to complex numbers near the real axis, and
+    its differences in the real and in the imaginary direction tend to one derivative.  A formula
+    with cases (`numpy.where`, `maximum`, `sign`) compares complex numbers, which balls refuse, and
+    one with an absolute value has no complex derivative.  So CELU, ELU or a ReLU are refused.
+    (A formula that compares real parts, or √(a²), is not noticed.)
+
+    Parameters
+    ----------
+    record : Analytic
+
+    Raises
+    ------
+    InputError
+        The message names what fails.
+    """
+    why = f"activation {shown(record.name)}: "
+    with ctx.workprec(_PRECISION):
+        small = acb(2) ** -_STEP
+        for step in (small, small * acb(0, 1)):
+            a = np.array([acb(arb(x), arb(_ABOVE_AXIS)) for x in _TESTED], object)
+            try:
+                values, moved = record.values(a), record.values(a + step)
+                slopes = record.slopes(a, values)
+            except (TypeError, AttributeError, ValueError) as error:
+                raise InputError(
+                    f"{why}its formula cannot be evaluated at complex numbers ({one_line(error)}): "
+                    "an analytic function needs no cases, comparisons or absolute values; "
+                    "functions with kinks are not registered as `Analytic`"
+                ) from None
+            for x, before, after, slope in zip(_TESTED, values, moved, slopes, strict=True):
+                if not abs((after - before) / step - slope) < (1 + abs(slope)) / 2 ** (_STEP // 2):
+                    raise InputError(
+                        f"{why}near {x} its complex differences are not its slope: it is not "
+                        "analytic, or `slopes` is not its derivative"
+                    )

@@ -10,9 +10,9 @@ law is bounded).  Consequences for the verdicts:
   proper map of degree ≠ 0 and a teacher in another basis each imply that *every* generic instance
   has a real solution.  Both kinds of verdict hold unchanged.
 * *MP < 1* by an instance without real solutions: the instance must lie in the orthant.
-* Arguments on single weights of either sign (`algebra.families.activations.reach`) are carried out
-in the
-  orthant.
+* Arguments that need weights of either sign, such as that an output with drawn weights takes
+  values of both signs (`algebra.families.activations.reach`), hold only where the orthant has such
+  weights.
 
 The learnable weights of a match may have any sign; ``[constraints] sign`` restricts them.
 

@@ -141,12 +141,13 @@ def _encoder(network: LinearRNN, name: str, masks: Masks) -> Codes:
 
 
 def rows_of_Tb_suffice(network: LinearRNN) -> bool | None:
-    """Whether W with Tb or 0 learnable weights a row, r = dm, is maximal.
+    """Whether W with Tb or 0 learnable weights a row, r = dm, Tb ≤ n and Td ≤ n, is maximal.
 
     Returns
     -------
     bool or None
-        True if it is proved to be maximal: b divides m.  False if it is minimal: b does not divide
+        True if it is proved to be maximal: b divides m, or m > Tb, where Tb samples determine all
+        labels and d of the rows are enough.  False if it is minimal: b does not divide
         m and ``m (T − ⌊m/b⌋) < Tb``.  None otherwise: the rank decides (it was full for all sizes
         tried).
 
@@ -163,7 +164,7 @@ def rows_of_Tb_suffice(network: LinearRNN) -> bool | None:
     [False, True, False, True]
     """
     T, b, m = network.T, network.b, network.m
-    if m % b == 0:
+    if m % b == 0 or m > T * b:
         return True
     return False if m * (T - m // b) < T * b else None
 
@@ -171,8 +172,6 @@ def rows_of_Tb_suffice(network: LinearRNN) -> bool | None:
 def _recurrent_lines(network: LinearRNN, name: str, masks: Masks) -> Codes:
     T, b, d, m = network.T, network.b, network.d, network.m
     codes = np.zeros(len(masks), np.int8)
-    if m > T * b:
-        return codes
     rows, columns = masks.sum(axis=2, dtype=np.int64), masks.sum(axis=1, dtype=np.int64)
     right_size = rows.sum(axis=1) == d * m
     by_rows = ((rows == 0) | (rows == T * b)).all(axis=1) & right_size
@@ -237,9 +236,9 @@ CORRECTED: dict[str, Theorem] = {
         ),
         Theorem(
             "3.5 corrected",
-            "Let r = dm, m ≤ Tb.  Columns of Td or 0 learnable weights: maximal.  Rows of Tb or 0: "
-            "maximal if b divides m; minimal if it does not and m(T − ⌊m/b⌋) < Tb; else the rank "
-            "decides.  Where it is not minimal, the solution is unique and rational.",
+            "Let r = dm.  Columns of Td or 0 learnable weights: maximal.  Rows of Tb or 0: maximal "
+            "if b divides m or m > Tb; minimal if not and m(T − ⌊m/b⌋) < Tb; else the rank "
+            "decides.  Where it is not minimal and m ≤ Tb, the solution is unique and rational.",
             _HERE,
             True,
             recurrent,

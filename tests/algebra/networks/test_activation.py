@@ -13,7 +13,15 @@ from scipy import special
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.records import read_form
-from algebra.networks.activation import ANALYTIC, AX, FUNCTIONS, Activation, Analytic
+from algebra.networks.activation import (
+    ANALYTIC,
+    AX,
+    FUNCTIONS,
+    Activation,
+    Analytic,
+    need_analytic,
+    register_activation,
+)
 from tests.refusals import refuses
 
 _SQUARE = {"polynomial": [0, 0, 1]}
@@ -163,3 +171,29 @@ def test_which_theorem_makes_formal_values_exact():
     field = next(f for f in dataclasses.fields(Analytic) if f.name == "independence")
     assert field.default is dataclasses.MISSING
     assert field.default_factory is dataclasses.MISSING
+
+
+@pytest.mark.parametrize("name", ANALYTIC)
+def test_the_functions_of_the_project_are_analytic(name):
+    """Their complex differences are their slopes."""
+    need_analytic(FUNCTIONS[name])
+
+
+@pytest.mark.parametrize(
+    ("values", "slopes", "why"),
+    [
+        # CELU, a ReLU, |a|, softsign; the sine with a wrong slope.
+        (lambda a: np.where(a > 0, a, np.exp(a) - 1), lambda a, z: np.exp(a), "comparisons"),
+        (lambda a: np.maximum(a, 0), lambda a, z: 1 + 0 * a, "comparisons"),
+        (np.abs, lambda a, z: a / np.abs(a), "not analytic"),
+        (lambda a: a / (1 + np.abs(a)), lambda a, z: 1 / (1 + np.abs(a)) ** 2, "not analytic"),
+        (np.sin, lambda a, z: np.sin(a), "derivative"),
+    ],
+)
+def test_what_is_not_analytic_is_not_registered(values, slopes, why):
+    """Theorems on analytic functions need one; no name is taken by another function."""
+    record = Analytic("made", "", None, None, None, (None, None), values, slopes)
+    refuses(why, register_activation, record)
+    assert "made" not in FUNCTIONS
+    with pytest.raises(ValueError, match="two activations"):
+        register_activation(dataclasses.replace(record, name="relu"))

@@ -6,9 +6,16 @@ import pytest
 
 from algebra.questions.surveys.audit import audit
 from algebra.questions.theorems.corrected import CORRECTED, rows_of_Tb_suffice
-from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import generic_root_count
-from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
+from matchprob import (
+    Allocation,
+    LinearEstimator,
+    LinearFeedForward,
+    LinearRNN,
+    Problem,
+    certify,
+)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +51,7 @@ def test_rows_of_tb():
     for T in (1, 2, 3):
         for b in (1, 2, 3):
             for d in (1, 2, 3, 4):
-                for m in range(1, T * b + 1):
+                for m in range(1, T * b + 3):
                     rows, rest = divmod(d * m, T * b)
                     n = max(T * b, T * d, rows)
                     if rest or n > 9:
@@ -53,13 +60,40 @@ def test_rows_of_tb():
                     cells = [("W", i, j) for i in range(rows) for j in rng.sample(range(n), T * b)]
                     allocation = Allocation.from_cells(net, cells)
                     word = rows_of_Tb_suffice(net)
-                    full = allocation_rank(allocation).rank == d * m
+                    full = allocation_rank(allocation).rank == d * min(m, T * b)
                     seen[word] += 1
                     if word is not None:
                         assert full == word
                         said = CORRECTED["3.5 corrected"].says(net, allocation)
                         assert said == ("maximal" if word else "minimal")
-                    if full:
+                    if full and m <= T * b:
                         assert generic_root_count(allocation).value == 1
     assert seen[True] > 10
     assert seen[False] > 5
+
+
+@pytest.mark.parametrize("n", [2, 3, 4, 5])
+def test_whole_rows_for_two_steps(n):
+    """Theorem 1 within its premises; outside (d > n, m > 2b) there are exceptions to its words."""
+    rng, exceptions = random.Random(n), set()
+    sizes = [(b, d, m) for b in (1, 2) for d in range(1, n + 3) for m in range(1, 2 * b + 3)]
+    for b, d, m in sizes:
+        k, rest = divmod(d * m, 2 * b)
+        if rest or k > n or 2 * b > n:
+            continue
+        net = LinearRNN(n=n, T=2, b=b, d=d, m=m)
+        rows = rng.sample(range(n), k)
+        cells = [("W", i, j) for i in rows for j in rng.sample(range(n), 2 * b)]
+        full = network_rank(net).rank == allocation_rank(Allocation.from_cells(net, cells)).rank
+        if full != (m in (b, 2 * b)):
+            exceptions.add((d > n, m > 2 * b))
+    assert (False, False) not in exceptions
+    assert n == 2 or exceptions
+
+
+def test_more_samples_than_inputs():
+    """Two samples determine all labels of four: four rows of two weights are maximal."""
+    net = LinearRNN(n=5, T=2, b=1, d=2, m=4)
+    allocation = Allocation.from_cells(net, [("W", i, j) for i in range(4) for j in range(2)])
+    assert CORRECTED["3.5 corrected"].says(net, allocation) == "maximal"
+    assert certify(Problem(net, allocation.masks)).verdict == "maximal"
