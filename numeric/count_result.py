@@ -187,6 +187,17 @@ def surplus_of(problem: Problem | None) -> int:
     return max(problem.allocation.size - problem.network.outputs, 0)
 
 
+def surplus_steps(verb: str, problem: Problem, used: str, **again: Any) -> tuple[str, list[Step]]:
+    """What would decide open instances with more weights than equations, and suggested steps."""
+    steps = [step("certify", "a verdict on the allocation", timeout=600)]
+    if problem.constraints:
+        return "a verdict on the allocation", steps
+    if used != "homotopy":
+        purpose = "all critical points of a distance"
+        steps.insert(0, step(verb, purpose, engine="homotopy", **again))
+    return "all critical points of a distance, or a verdict on the allocation", steps
+
+
 def complete_counts(
     verb: str, problem: Problem, counts: Sequence[InstanceCount], used: str, **again: Any
 ) -> tuple[str, list[Step]]:
@@ -293,10 +304,10 @@ def _why(found: CountResult) -> Explanation:
         if surplus:
             words += (
                 f"; with {surplus} more weights than equations solutions form families, whose "
-                "number is infinite: one real solution is a match, but counts cannot show that "
-                "there is none"
+                "number is infinite: one real solution is a match"
             )
-            steps.append(step("certify", "the verdict, from parts whose solutions can be counted"))
+            assert found.problem is not None
+            decided_by, steps = surplus_steps("count", found.problem, found.engine, **again)
         elif found.problem is not None:
             decided_by, steps = complete_counts(
                 "count", found.problem, open_, found.engine, **again

@@ -123,6 +123,7 @@ def make_targets(
     count, first = len(instances), of.y_at
     X = np.array([one.X[:, own] for one, own in zip(instances, chosen, strict=True)])
     nothing = np.zeros((count, *of.label_shape))
+    end = first + nothing[0].size
     weights = stacked([one.weights for one in instances])
     radius = np.tile(of.constant_radii, (count, 1))
     drawn = [one.drawn_labels for one in instances]
@@ -131,7 +132,7 @@ def make_targets(
         middle = of.raw_of(weights, X, Y).astype(complex)
         if drawn[0].dtype == object:
             # Rationals, rounded to nearest.
-            radius[:, first:] = np.spacing(np.abs(middle[:, first:]))
+            radius[:, first:end] = np.spacing(np.abs(middle[:, first:end]))
         return Target(middle, radius)
     middle = of.raw_of(weights, X, nothing).astype(complex)
     # The labels of the teachers, enclosed.
@@ -141,7 +142,7 @@ def make_targets(
     vectors = Discs(np.ascontiguousarray(teachers, complex), radius.copy())
     if not call(run_discs_of, make_discs(slots), table, vectors, at, labels):
         raise ArithmeticError("the labels have no enclosure")
-    middle[:, first:], radius[:, first:] = labels
+    middle[:, first:end], radius[:, first:end] = labels
     return Target(middle, radius)
 
 

@@ -89,6 +89,7 @@ def _fsolve(task: Assignment) -> InstanceEngine:
         summary="follows all N solutions from a complex instance to each real one, certified",
         default={"linear"},
         decides=True,
+        surplus=True,
     )
 )
 def _homotopy(task: Assignment) -> InstanceEngine:

@@ -60,6 +60,9 @@ class EngineInfo:
         required: the solutions are then checked against the constraints.
     rational : bool
         Whether it works in rationals throughout: then it can count an instance given by the user.
+    surplus : bool
+        Whether it decides instances of linear networks with more weights than equations in all
+        their weights; other engines keep the surplus ones fixed.
     """
 
     name: str
@@ -72,6 +75,7 @@ class EngineInfo:
     decides: bool = False
     constraints: bool = False
     rational: bool = False
+    surplus: bool = False
 
     def __post_init__(self) -> None:
         if not self.name or self.name != self.name.strip():
@@ -158,6 +162,8 @@ class Assignment:
     timeout : float
         Seconds for one instance.
     resources : Resources
+    root_timeout : float
+        Seconds for a count of complex solutions.
     """
 
     problem: Problem
@@ -166,6 +172,7 @@ class Assignment:
     certify: bool = True
     timeout: float = 600.0
     resources: Resources = field(default_factory=Resources)
+    root_timeout: float = 60.0
 
     @property
     def enough(self) -> int | None:

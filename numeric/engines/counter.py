@@ -280,7 +280,11 @@ class InstanceCounter:
         is_chain = self.problem.network.chain() is not None
         if self.constrained and plan.reduction is not None and is_chain:
             return self._in_boxes(plan, instances)
-        engine = self._engine(plan, self.problem.with_allocation(plan.allocation))
+        whole = self._solves_whole(plan)
+        allocation = whole or plan.allocation
+        engine = self._engine(plan, self.problem.with_allocation(allocation))
+        if whole is not None:
+            return engine.count_many(instances)
         if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
             if plan.is_lost:
@@ -300,6 +304,17 @@ class InstanceCounter:
             )
             for c, i in zip(counts, solved, strict=True)
         ]  # fmt: skip
+
+    def _solves_whole(self, plan: Plan) -> Allocation | None:
+        """The allocation with its surplus weights, if the engine decides instances in all of them.
+
+        Exact numbers among the fixed weights change how many complex solutions there are.
+        """
+        part = plan.reduction
+        if part is None or not self.info.surplus or self.problem.network.chain() is None:
+            return None
+        whole = part.original.allocation
+        return None if self.constrained or pins(self.problem.student(whole)) else whole
 
     def _in_boxes(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
         """Counts for constrained surplus weights, which no engine can solve for in part."""
@@ -340,9 +355,10 @@ class InstanceCounter:
             self._engines[key] = make_engine(
                 name,
                 Assignment(
-                    problem, plan, self.complete, self.certify, self.timeout, self._resources
+                    problem, plan, self.complete, self.certify, self.timeout, self._resources,
+                    self.root_timeout,
                 ),
-            )
+            )  # fmt: skip
         return self._engines[key]
 
 

@@ -101,6 +101,10 @@ class HomotopyEngine:
     retries : int, optional
         Further attempts at an instance whose roots were not all found: detours, other lines,
         then higher precision.
+    system : ParameterSystem, optional
+        The equations, if they are not the labels' own; its first unknowns are the weights.
+    enough : int, optional
+        Number of real solutions from which missing ones are not searched further.
 
     Attributes
     ----------
@@ -122,13 +126,16 @@ class HomotopyEngine:
         seed: int = 0,
         cache: bool = True,
         retries: int = 6,
+        system: ParameterSystem | None = None,
+        enough: int | None = None,
     ) -> None:
         self.problem = problem
         self.allocation = allocation or problem.allocation
         self.settings = TrackerSettings()
         self.seed = seed
         self.retries = retries
-        self.system: ParameterSystem = make_system(self.allocation, problem.support)
+        self.enough = np.inf if enough is None else enough
+        self.system = system or make_system(self.allocation, problem.support)
         self._inputs = self.system.free_inputs()
         start = load_start(self.system, seed, root_count) if cache else None
         if start is None:
@@ -201,7 +208,11 @@ class HomotopyEngine:
                 self._finish_in_pairs(jobs)
             if attempt >= _IN_BALLS:
                 self._finish_in_balls(jobs)
-            jobs_left = [job for job in jobs if len(job.pool) < self.root_count]
+            jobs_left = [
+                job
+                for job in jobs
+                if len(job.pool) < self.root_count and job.pool.real < self.enough
+            ]
             if not jobs_left:
                 break
             self._retry(jobs_left, attempt)
@@ -447,7 +458,8 @@ class HomotopyEngine:
             )
         proved = self.start.source in (GIVEN, TRACE)
         complete = proved and found == self.root_count
-        real = sorted(map(tuple, pool.roots[pool.is_real].real.tolist()))
+        weights = pool.roots[pool.is_real, : self.allocation.size]
+        real = sorted(map(tuple, weights.real.tolist()))
         if complete and (found - len(real)) % 2:
             raise ArithmeticError("an odd number of non-real solutions: certification is wrong")
         note = "" if complete else f"{found} of {self.root_count} solutions found"
@@ -633,6 +645,11 @@ def engine_with_roots(task: Assignment) -> InstanceEngine:
     """The tracker of all N solutions; another engine where N is 1 or not known."""
     plan, network = task.plan, task.problem.network
     is_chain = network.chain() is not None
+    if is_chain and plan.reduction is not None and task.problem.allocation != plan.allocation:
+        # Loaded here: it makes an engine of this module.
+        from numeric.engines.surplus import SurplusEngine
+
+        return SurplusEngine(task)
     if not is_chain and plan.equations < network.d * network.columns:
         # Paths are followed for as many equations as unknowns, and here there are more.
         return ExactEngine(task.problem, plan.root_count, timeout=task.timeout)

@@ -20,7 +20,7 @@ from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import KeptFixed, Reduction
+from algebra.problems.reduction import KeptFixed
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.ranks.root_count_error import CountCertainty, by_rank
@@ -48,7 +48,7 @@ class Plan:
         Generic root count; 0 for a minimal allocation, None if it is out of reach.
     source : str
         The source of the root count.
-    reduction : Reduction or None
+    reduction : KeptFixed or None
         The map from the given allocation to the one to solve, if surplus weights are kept fixed.
     certainty : CountCertainty or None
         Certainty of the root count.
@@ -66,7 +66,7 @@ class Plan:
     rank: int
     root_count: int | None
     source: str
-    reduction: Reduction | None = None
+    reduction: KeptFixed | None = None
     certainty: CountCertainty | None = None
     is_numerical: bool = False
     is_lost: bool = False

@@ -26,15 +26,15 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
     Parameters
     ----------
     chain : Chain
-    parameters : ndarray, shape (size,)
-        A parameter vector; its learnable cells are not read.
+    parameters : ndarray, shape (size,) or (k, size)
+        A parameter vector, or one for each point; its learnable cells are not read.
     w : ndarray, shape (k, r)
         Learnable weights.
 
     Returns
     -------
-    values : ndarray, shape (k, r)
-    jacobian : ndarray, shape (k, r, r)
+    values : ndarray, shape (k, e)
+    jacobian : ndarray, shape (k, e, r)
         Row e, column j: derivative of equation e by weight j. Both in the common type of
         `parameters` and `w`.
     """
@@ -64,7 +64,8 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
         A.append(A[-1] @ M[K - q + 1])
     a, x = chain.equations.T
     values = (A[0] @ Z)[:, a, x]
-    J = np.zeros((count, r, r), kind)
+    e = len(a)
+    J = np.zeros((count, e, r), kind)
     a, x = a[:, None], x[:, None]
     for matrix, step, v, i, j in chain.learning:
         if matrix == "M" and chain.read_all:
@@ -76,7 +77,7 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
                 * np.take(H[q].reshape(count, prod(H[q].shape[1:])), right, axis=1)
                 for q in range(K)
             )
-            J[:, :, v] = np.asarray(total).reshape(count, r, len(v))
+            J[:, :, v] = np.asarray(total).reshape(count, e, len(v))
         elif matrix == "M":
             J[:, :, v] = A[K - step][:, a, i] * S[step - 1][:, j, x]
         elif matrix == "S0":
@@ -87,10 +88,10 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
 
 
 def residuals(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Residuals (k, r) of the equations, labels minus those of `parameters`, and Jacobian."""
+    """Residuals (k, e) of the equations, labels minus those of `parameters`, and Jacobian."""
     values, jacobian = labels(chain, parameters, w)
-    rows, columns = chain.equations.T
-    return values - parameters[chain.y_at :].reshape(-1, chain.samples)[rows, columns], jacobian
+    Y = parameters[..., chain.y_at :].reshape(*parameters.shape[:-1], -1, chain.samples)
+    return values - Y[..., *chain.equations.T], jacobian
 
 
 def pulled(

@@ -37,7 +37,7 @@ from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation
 from numeric.equations.arrays import residuals
 from numeric.equations.inputs import IN_M, InputsForm, inputs_form
-from numeric.equations.products import FormBuilder, ProductForm
+from numeric.equations.products import FormBuilder, ProductForm, RecordedSum
 from numeric.equations.system import Output, ParameterSystem, check_rank, labels_of_samples
 from numeric.equations.system_forms import write_labels
 from numeric.instances import Instance, labels_of, stacked
@@ -334,15 +334,23 @@ class Chain(ParameterSystem):
         """See `ParameterSystem.recorded`; for parameter vectors that `pack` made."""
         return self._recorded(packed=True)
 
-    def _recorded(self, *, packed: bool) -> tuple[FormBuilder, list[Output], int]:
+    def recorded_singly(self) -> tuple[FormBuilder, list[RecordedSum]]:
+        """The labels of the equations for parameter vectors that `raw` made, each a value."""
+        build, outputs, _ = self._recorded(packed=False, single=True)
+        return build, [out for out, _, _ in outputs]
+
+    def _recorded(
+        self, *, packed: bool, single: bool = False
+    ) -> tuple[FormBuilder, list[Output], int]:
         """The states, and the labels of the equations.
 
         The samples of a value are columns of the states.  Where the P_k are not the blocks of an
-        identity matrix the labels combine these columns, and each is a value of its own.
+        identity matrix the labels combine these columns, and each is a value of its own; all are if
+        `single`.
         """
         build, m, K = FormBuilder(self.size), self.samples, self.steps
         is_plain = not self.read_all or (packed and m == K * self.columns)
-        count = self.columns if is_plain else 1
+        count = self.columns if is_plain and not single else 1
 
         def block(at: int, rows: int, columns: int, step: int = 1) -> np.ndarray:
             found = np.empty((rows, columns), object)
@@ -359,7 +367,10 @@ class Chain(ParameterSystem):
             states.append(kept(block(self.m_at[k], n[k], n[k - 1]) @ states[-1], k - 1))
         D = block(self.d_at, self.network.d, n[K])
         outputs = list[Output]()
-        if is_plain:
+        if is_plain and single:
+            Y = D @ states[-1]
+            outputs += [(Y[a, s], self.y_at + a * m + s, 1) for a, s in self.equations.tolist()]
+        elif is_plain:
             labels = [D @ S for S in (states[:0:-1] if self.read_all else states[-1:])]
             first, place = self.equations[:, 0], self.equations[:, 1] // count
             for a, k in np.ndindex(len(D), len(labels)):
@@ -416,6 +427,19 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         number of independent label entries, or the Jacobian is generically singular (the
         allocation is minimal): then an instance has no roots or infinitely many.
     """
+    chain = laid_out(allocation, support)
+    if len(chain.cells) != len(chain.equations):
+        raise InputError(
+            f"{len(chain.cells)} learnable weights face {len(chain.equations)} independent label "
+            "entries: only an equal number leaves finitely many roots to count; change the "
+            "allocation or the number of samples `m`"
+        )
+    check_rank(chain)
+    return chain
+
+
+def laid_out(allocation: Allocation, support: Mapping[str, np.ndarray] | None = None) -> Chain:
+    """The chain of any allocation of a linear network, which need not be square."""
     network = need_chain(allocation.network)
     linear, layout = network.chain(), _layout(network)
     kinds = {name: (IN_M, 0 if layout.read_all else k + 1) for k, name in enumerate(linear.steps)}
@@ -426,18 +450,10 @@ def make_chain(allocation: Allocation, support: Mapping[str, np.ndarray] | None 
         (*kinds[name], i, j, layout.offsets[name] + i * network.shapes[name][1] + j)
         for name, i, j in allocation.cells
     ]
-    if len(cells) != len(layout.equations):
-        raise InputError(
-            f"{len(cells)} learnable weights face {len(layout.equations)} independent label "
-            "entries: only an equal number leaves finitely many roots to count; change the "
-            "allocation or the number of samples `m`"
-        )
-    chain = replace(
+    return replace(
         layout, allocation=allocation, support=dict(support or {}),
         cells=np.array(cells, np.int64).reshape(-1, 5),
     )  # fmt: skip
-    check_rank(chain)
-    return chain
 
 
 @lru_cache(maxsize=8)

@@ -145,6 +145,44 @@ class FormBuilder:
         self._groups.append(group)
         return Factor(VALUE, len(self._values) - 1, True)
 
+    def derivatives(self, total: RecordedSum, places: Sequence[int]) -> list[RecordedSum]:
+        """The derivatives of a sum by entries of the parameter vector, by one sweep back.
+
+        Parameters
+        ----------
+        total : RecordedSum
+            Of values for a single sample.
+        places : sequence of int
+            The entries' places.
+        """
+        found = {at: RecordedSum(self, ()) for at in places}
+        depends: list[bool] = []
+        for terms in self._values:
+            depends.append(
+                any(
+                    depends[f.at] if f.kind == VALUE else f.kind == PARAMETER and f.at in found
+                    for term in terms
+                    for f in term
+                )
+            )
+        adjoints: dict[int, RecordedSum] = {}
+
+        def pass_back(terms: Sequence[Product], adjoint: RecordedSum) -> None:
+            for one, two in terms:
+                for own, other in ((one, two), (two, one)):
+                    to = adjoints if own.kind == VALUE and depends[own.at] else None
+                    if own.kind == PARAMETER and own.at in found:
+                        to = found
+                    if to is not None:
+                        part = adjoint * RecordedSum(self, ((other, _ONE),))
+                        to[own.at] = part + to[own.at] if own.at in to else part
+
+        pass_back(total.terms, RecordedSum(self, ((_ONE, _ONE),)))
+        for at in reversed(range(len(depends))):
+            if at in adjoints:
+                pass_back(self._values[at], adjoints[at].kept())
+        return list(found.values())
+
     def _ordered(self, a: Factor, b: Factor) -> Product:
         """A product as (parameter or constant, value or 1), (value, value) or (value, 1).
 

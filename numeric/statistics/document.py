@@ -14,6 +14,7 @@ from numeric.count_result import (
     histogram_table,
     open_reasons,
     surplus_of,
+    surplus_steps,
 )
 
 if TYPE_CHECKING:
@@ -127,12 +128,8 @@ def _why(found: Estimate) -> Explanation:
             "unmatched in the lower end of the interval and as matched in the upper"
         )
         if surplus:
-            words += (
-                f". With {surplus} more weights than labels solutions form families, and it cannot "
-                "be shown that a trial has no match"
-            )
-            decided_by = "a verdict on the allocation, from a part with as many weights as labels"
-            steps.append(step("certify", "such a verdict", timeout=600))
+            words += f". With {surplus} more weights than labels solutions form families"
+            decided_by, steps = surplus_steps("estimate", found.problem, found.engine, **again)
         else:
             decided_by, steps = complete_counts(
                 "estimate", found.problem, open_, found.engine, **again

@@ -25,14 +25,70 @@ from algebra.systems.root_count import (
 )
 from algebra.time_limits import phase
 from numeric.equations.program_system import make_system
+from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import INCOMPLETE, find_start
-from numeric.tracking.trace_test import FAILED, TOLERANCE, trace_test
+from numeric.tracking.trace_test import FAILED, TOLERANCE, TraceTest, trace_test
 
 # Edges without a new root before the trace test, which finds missing solutions itself.
 _PATIENCE = 4
 _MOST_ROOTS = 1_000
 # Instances tried, as offsets of the seed.
 _INSTANCES = (0, 1_000_003, 2_000_003)
+
+
+def complete_solutions(
+    system: ParameterSystem,
+    seed: int = 0,
+    *,
+    timeout: float = 120.0,
+    most_roots: int = _MOST_ROOTS,
+    most_points: int = 1_500,
+) -> TraceTest:
+    """All solutions of a random complex instance, by monodromy and a trace test that passed.
+
+    Parameters
+    ----------
+    system : ParameterSystem
+    seed : int, optional
+        Seed of the random instance, line and sections.
+    timeout : float, optional
+        Seconds for the trace tests, all together.
+    most_roots, most_points : int, optional
+        The search stops beyond these numbers of solutions, and of points of the section.
+
+    Raises
+    ------
+    RootCountError
+        If the trace test did not pass; a number of solutions alone proves nothing.
+    """
+    end = time.monotonic() + timeout
+    for instance in _INSTANCES:
+        with phase("generic root count by monodromy"):
+            start = find_start(
+                system, None, seed + instance, patience=_PATIENCE, most_roots=most_roots,
+                trace_seconds=0, timeout=end - time.monotonic(),
+            )  # fmt: skip
+        if start.root_count > most_roots:
+            raise RootCountError(
+                f"no trace test: more than {most_roots} solutions", start.root_count
+            )
+        if start.source == INCOMPLETE:
+            raise RootCountError(
+                f"no trace test: monodromy still found new solutions ({start.root_count}) when its "
+                "share of the time was over",
+                start.root_count,
+            )
+        with phase(f"trace test of {start.root_count} solutions"):
+            test = trace_test(
+                system, start.parameters, start.roots, seed=seed, most_points=most_points,
+                timeout=end - time.monotonic(),
+            )  # fmt: skip
+        # In some instances hardly any loop reaches a certain point: another one is tried.
+        if test.status != FAILED:
+            break
+    if not test.passed:
+        raise RootCountError(str(test), test.root_count)
+    return test
 
 
 def monodromy_root_count(
@@ -80,33 +136,7 @@ def monodromy_root_count(
         system = make_system(allocation, support)
     except InputError as error:
         raise RootCountError(f"no trace test: {error}") from None
-    end = time.monotonic() + timeout
-    for instance in _INSTANCES:
-        with phase("generic root count by monodromy"):
-            start = find_start(
-                system, None, seed + instance, patience=_PATIENCE, most_roots=_MOST_ROOTS,
-                trace_seconds=0, timeout=end - time.monotonic(),
-            )  # fmt: skip
-        if start.root_count > _MOST_ROOTS:
-            raise RootCountError(
-                f"no trace test: more than {_MOST_ROOTS} solutions", start.root_count
-            )
-        if start.source == INCOMPLETE:
-            raise RootCountError(
-                f"no trace test: monodromy still found new solutions ({start.root_count}) when its "
-                "share of the time was over",
-                start.root_count,
-            )
-        with phase(f"trace test of {start.root_count} solutions"):
-            test = trace_test(
-                system, start.parameters, start.roots, seed=seed, most_points=most_points,
-                timeout=end - time.monotonic(),
-            )  # fmt: skip
-        # In some instances hardly any loop reaches a certain point: another one is tried.
-        if test.status != FAILED:
-            break
-    if not test.passed:
-        raise RootCountError(str(test), test.root_count)
+    test = complete_solutions(system, seed, timeout=timeout, most_points=most_points)
     residual, tolerance, share = f"{test.residual:.1e}", f"{TOLERANCE:.0e}", f"{test.share:.1e}"
     return RootCount(
         value=test.root_count,
