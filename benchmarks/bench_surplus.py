@@ -4,8 +4,8 @@
 
 Ten recurrent nets of n = 3 … 6.  Of each, ρ random cells of W with rank ρ learn, then one random
 cell more at a time: the first order of the stream ``surplus/NET`` whose first ρ cells have full
-rank.  A line has the trials that match, those without a match (proved), those that are undetermined,
-the evidence and the CPU time, msolve's included.
+rank.  A line has the trials that match, those without a match (proved), those that are
+undetermined, the CPU time, msolve's included, and the evidence.
 """
 
 from __future__ import annotations
