@@ -21,6 +21,7 @@ plans                Results on an allocation before any instance is solved: ran
                      count
 search               A search for real solutions that needs no root count: Gauss–Newton runs and
                      complex paths
+surplus              More weights than equations: a search, then all critical points of a distance
 witness_search       A numerical search for rational instances without real solutions, for
                      certificates
 relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in

@@ -3,6 +3,7 @@ r"""Equations of networks as tapes, and the arithmetics that run them: lanes, di
 arrays   Labels and Jacobians at many points, in NumPy, of any precision
 balls    Tapes in ball arithmetic of any precision: exact points, or enclosures
 chain    Linear networks with learnable cells as chains of matrix products, ready for kernels
+critical  Critical points of a distance on the variety of students, as a system for the tracker
 pairs    Rigorous arithmetic with complex discs in pairs of doubles, and tapes run in it
 discs    Rigorous arithmetic with complex discs in double precision, and tapes run in it
 system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in up to three
