@@ -94,6 +94,10 @@ def _fsolve(task: Assignment) -> InstanceEngine:
     )
 )
 def _homotopy(task: Assignment) -> InstanceEngine:
+    if task.has_surplus:
+        from numeric.engines.surplus import SurplusEngine
+
+        return SurplusEngine(task)
     from numeric.engines.homotopy import engine_with_roots
 
     return engine_with_roots(task)

@@ -175,6 +175,11 @@ class Assignment:
     root_timeout: float = 60.0
 
     @property
+    def has_surplus(self) -> bool:
+        """Whether the problem is to be decided in more weights than equations."""
+        return self.plan.reduction is not None and self.problem.allocation != self.plan.allocation
+
+    @property
     def enough(self) -> int | None:
         """Number of certified solutions after which a search ends; None if it goes on."""
         return None if self.complete else 1

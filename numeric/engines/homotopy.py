@@ -645,11 +645,6 @@ def engine_with_roots(task: Assignment) -> InstanceEngine:
     """The tracker of all N solutions; another engine where N is 1 or not known."""
     plan, network = task.plan, task.problem.network
     is_chain = network.chain() is not None
-    if is_chain and plan.reduction is not None and task.problem.allocation != plan.allocation:
-        # Loaded here: it makes an engine of this module.
-        from numeric.engines.surplus import SurplusEngine
-
-        return SurplusEngine(task)
     if not is_chain and plan.equations < network.d * network.columns:
         # Paths are followed for as many equations as unknowns, and here there are more.
         return ExactEngine(task.problem, plan.root_count, timeout=task.timeout)
