@@ -26,7 +26,7 @@ from algebra.networks.protocols import not_known
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.constraints import Interval
 from algebra.problems.instance_files import GivenNumbers
-from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction, lowered
@@ -402,7 +402,7 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
     network, laws = problem.network, problem.distribution
     [X] = _entries([network.input_shape], laws.inputs, indices, of, "inputs")
     labels: Sequence[np.ndarray | None] = [None] * len(indices)
-    if laws.has_arbitrary_labels:
+    if laws.labels == ARBITRARY:
         [drawn] = _entries([(network.d, network.columns)], laws.labels, indices, of, "labels")
         labels = list(drawn)
     elif problem.teacher is not None:

@@ -33,6 +33,7 @@ from algebra.families.linear.arguments.enclosed_solutions import enclosed_eviden
 from algebra.families.relu.decision import FORMAT as DECISION
 from algebra.linalg.modular import modular_rank
 from algebra.networks.base import Network, Point
+from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict
 from algebra.questions.design.neurons import neuron_of
 from algebra.questions.record.elements import available_kinds, elements_of
@@ -424,9 +425,8 @@ def _truth_of_certificate(claim: dict[str, Any]) -> Truth:
     for field in ("equations", "learnable", "rank"):
         if claim[field] != right[field]:
             return Truth(False, f"{field} is {right[field]}")
-    if not problem_from_dict(claim["problem"]).distribution.is_continuous and (
-        DISCRETE not in claim["notes"]
-    ):
+    features = problem_from_dict(claim["problem"]).features
+    if Feature.DISCRETE in features and DISCRETE not in claim["notes"]:
         return Truth(False, "the law is discrete, and nothing says so")
     if claim["verdict"] != "undecided" and claim["verdict"] != right["verdict"]:
         decided = right["verdict"] != "undecided"

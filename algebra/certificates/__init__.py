@@ -12,12 +12,13 @@ minors       Regular minors in certificates: reading and verification
 on_ranks     Certification of verdicts that are based on generic ranks
 parts        Fields that several kinds of proof files have: a problem, prices, caps
 points       Ranks that a file gives with a prime and a point, computed again at that point
+premises     Theorems behind verdicts, with the features of problems that their proofs cover
 rank_claims  Claims that are based on generic ranks: their evidence, and its checks
 reading      Reading of proof files: JSON text to plain data, within limits
 records      Tables of proof files, declared as dataclasses: read, written, made a schema
 root_evidence  A generic root count in a file: its form, and the relations between its fields
 sparse       Large matrices of proof files in sparse form
 trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
-verdicts     Names of verdicts, the laws for which they are known, sentences that families share
+verdicts     Names of verdicts, and sentences that families share
 vanishing    Structural zeros that leave no path: certificate and verification
 """

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
@@ -17,11 +17,11 @@ from algebra.certificates.sparse import compact
 from algebra.certificates.verdicts import (
     FORMAT,
     MINIMAL,
-    UNDECIDED,
     VERSION,
 )
 from algebra.documents import Document, Explanation, Paragraph
 from algebra.linalg.rational import nearest_double
+from algebra.problems.features import Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, named
@@ -71,6 +71,8 @@ class Certificate(Result):
     explained : Explanation or None
         A family's own explanation; by default it is made of `why` and the numbers.  Not in the
         file.
+    theorem : Premises or None
+        What the verdict follows from; not in the file, where it would be no evidence.
     constrained : bool
         Whether the user's problem has constraints, which this verdict leaves out; not in the file.
     """
@@ -95,6 +97,7 @@ class Certificate(Result):
     limits: Limits = field(default=Limits(), compare=False)
     why: str = field(default="", repr=False, compare=False)
     explained: Explanation | None = field(default=None, repr=False, compare=False)
+    theorem: Premises | None = field(default=None, repr=False, compare=False)
     constrained: bool = field(default=False, compare=False)
 
     @property
@@ -173,17 +176,3 @@ def certainty(found: Certificate) -> str:
     if found.root_count_certainty is not None:
         text += f"; N {found.root_count_certainty.text}"
     return text
-
-
-# Evidence that some labels are not reached.
-_OF_MISSES = ("no_real_root", "enclosed_solutions", "stuck_output")
-
-
-def beyond(found: Certificate) -> Certificate:
-    """The same ranks and counts, undecided: the witness is outside the support of bounded laws."""
-    evidence = {k: v for k, v in found.evidence.items() if k not in _OF_MISSES}
-    tried = "instances without real solutions: one beyond the reach of bounded laws"
-    rule = "not minimal"
-    if found.generic_root_count is not None:
-        rule += f", {found.generic_root_count} complex solutions"
-    return replace(found, verdict=UNDECIDED, rule=rule, evidence=evidence, tried=(tried,))

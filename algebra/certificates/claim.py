@@ -14,14 +14,16 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
 from algebra.certificates.fields import RefusedAt, within
+from algebra.certificates.premises import need_covered
 from algebra.certificates.records import Context, Converted, Counts, Record, read_form, write_form
 from algebra.certificates.sparse import SparseTable, entries_of, has_sparse_form
-from algebra.certificates.verdicts import DISCRETE, INTERMEDIATE, VERDICTS, is_beyond, why_refused
+from algebra.certificates.verdicts import DISCRETE, UNDECIDED, VERDICTS
 from algebra.declarations import Count, Keyword, Size
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, network_from_dict
+from algebra.problems.features import Feature, Premises
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
 from algebra.problems.problem import Problem
@@ -297,20 +299,6 @@ class Claim(Record):
             if getattr(self, name) != value:
                 raise CheckFailed(name, f"says {getattr(self, name)}; it is {value}")
 
-    def check_law(self) -> None:
-        """Check that the verdict is known for laws like the problem's.
-
-        Raises
-        ------
-        CheckFailed
-        """
-        refusal = why_refused(self.problem)
-        if refusal:
-            raise CheckFailed("problem", refusal)
-        if self.verdict == INTERMEDIATE and is_beyond(self.problem):
-            text = "'intermediate' is not supported with measured weights or bounded laws"
-            raise CheckFailed("verdict", text)
-
     def check_words(self, say: Say) -> None:
         """Check the note on the law; list the fields that are only words.
 
@@ -322,7 +310,7 @@ class Claim(Record):
         ------
         CheckFailed
         """
-        discrete = not self.problem.is_continuous
+        discrete = Feature.DISCRETE in self.problem.features
         if discrete != (DISCRETE in self.notes):
             what = "is missing" if discrete else "does not fit"
             raise CheckFailed("notes", f"the law is {self._law}: the note “{DISCRETE}” {what}")
@@ -337,8 +325,27 @@ class Claim(Record):
         return ", ".join(sorted({law.weights, law.inputs, law.teacher}))
 
 
-def verified(data: object, check: Callable[[Claim, Checklist], object]) -> Verification:
-    """The frame of every family's verification: the shared fields, the family's checks, the words.
+@dataclass(frozen=True)
+class Conclusion:
+    """What the checks of a claim showed.
+
+    Attributes
+    ----------
+    status : str
+        Of the verdict.
+    theorem : Premises or None
+        What the verdict follows from; None for "undecided".
+    """
+
+    status: str
+    theorem: Premises | None = None
+
+
+def verified(data: object, check: Callable[[Claim, Checklist], Conclusion]) -> Verification:
+    """The frame of every verification: the shared fields, the checks, the premises, the words.
+
+    The verdict holds only if the theorem that the checks arrived at is proved for every feature of
+    the problem in the file.
 
     Parameters
     ----------
@@ -351,8 +358,9 @@ def verified(data: object, check: Callable[[Claim, Checklist], object]) -> Verif
 
     def run() -> None:
         claim = Claim.from_dict(data, "")
-        claim.check_law()
-        check(claim, checklist)
+        shown = check(claim, checklist)
+        if claim.verdict != UNDECIDED:
+            need_covered(claim.verdict, shown.theorem, claim.problem.features)
         claim.check_words(checklist.say)
 
     verdict = data.get("verdict") if isinstance(data, Mapping) else None

@@ -19,6 +19,7 @@ from algebra.certificates.verdicts import (
 from algebra.documents import Explanation, Step, step
 from algebra.networks.limits import plural
 from algebra.networks.protocols import HasJacobian
+from algebra.problems.features import Feature
 from algebra.time_limits import LimitReached, Limits
 
 if TYPE_CHECKING:
@@ -140,7 +141,8 @@ def _explained(found: Certificate) -> Explanation:
 
 def minimal(found: Certificate, is_plain: bool) -> Explanation:
     """Why MP = 0, and what to try if the problem is one of cells (`is_plain`)."""
-    lacking, plain = found.equations - found.rank, found.problem.has_plain_labels
+    lacking = found.equations - found.rank
+    plain = Feature.ARBITRARY_LABELS not in found.problem.features
     weights = f"the {found.learnable} learnable weights change"
     if found.learnable == 1:
         weights = "the one learnable weight changes"

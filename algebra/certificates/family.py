@@ -15,6 +15,7 @@ import numpy as np
 from algebra.certificates.checks import Verification
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Features
 from algebra.problems.problem import Problem
 from algebra.time_limits import Limits
 
@@ -97,6 +98,10 @@ class Family(ABC):
     """
 
     name: ClassVar[str]
+
+    @abstractmethod
+    def covered(self) -> Features:
+        """The features of problems that some theorem covers; with others nothing is known."""
 
     @abstractmethod
     def certify(self, problem: Problem, effort: Effort) -> Certificate:

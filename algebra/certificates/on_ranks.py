@@ -12,12 +12,14 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
+from algebra.certificates.premises import EVERYTHING_LEARNS, LABELS_VANISH
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
 from algebra.certificates.verdicts import DISCRETE, MAXIMAL, UNDECIDED
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
+from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import all_cells, everything_learns, random_point
@@ -35,8 +37,9 @@ def certified(
     decide: Callable[[], Certificate],
     *,
     can_vanish: bool = False,
+    more: Features = frozenset(),
 ) -> Certificate:
-    """Complete a family's certificate by problem, the note on the law, and the time.
+    """The frame of every certificate: the premises of its verdict, the note on the law, the time.
 
     Parameters
     ----------
@@ -46,14 +49,26 @@ def certified(
         Returns a certificate of the problem, or of one with the same verdict.
     can_vanish : bool, optional
         Whether structural zeros without a path make every label 0; then nothing else is decided.
+    more : frozenset of Feature, optional
+        The features of a problem that is reduced to this one.
+
+    Raises
+    ------
+    AssertionError
+        If a verdict follows from a theorem that does not cover the problem: a search has a fault.
     """
-    start = time.monotonic()
-    zeros = problem.support if can_vanish and problem.has_plain_labels else {}
+    start, features = time.monotonic(), problem.features | more
+    zeros = problem.support if can_vanish and LABELS_VANISH.applies(features) else {}
     if zeros and labels_vanish(problem.network, zeros):
         found = vanishing_certificate(problem, effort.seed)
     else:
         found = decide()
-    law = () if problem.is_continuous else (DISCRETE,)
+    if found.verdict != UNDECIDED:
+        theorem = found.theorem
+        assert theorem is not None, found.rule
+        assert theorem.claim == found.verdict, found.rule
+        assert theorem.applies(features), (theorem.name, theorem.missing(features))
+    law = (DISCRETE,) if Feature.DISCRETE in features else ()
     notes = tuple(dict.fromkeys((*law, *found.notes)))
     seconds = time.monotonic() - start
     return replace(found, problem=problem, notes=notes, seconds=seconds)
@@ -67,7 +82,7 @@ class OnRanks:
     ) -> None:
         self.problem, self.effort, self.whole, self.own = problem, effort, whole, own
         self.evidence: dict[str, Any] = {}
-        if problem.has_plain_labels:
+        if Feature.ARBITRARY_LABELS not in problem.features:
             self.evidence["network_rank"] = rank_evidence(problem, whole)
         self.evidence["allocation_rank"] = rank_evidence(problem, own, problem.student())
         self.certainty: CountCertainty | None = None
@@ -113,14 +128,15 @@ class OnRanks:
 
     def if_everything_learns(self) -> Certificate | None:
         """The certificate "maximal" if every weight that exists learns, else None."""
-        if not self.problem.has_plain_labels or not everything_learns(
-            self.problem.allocation, self.problem.support
+        problem = self.problem
+        if not EVERYTHING_LEARNS.applies(problem.features) or not everything_learns(
+            problem.allocation, problem.support
         ):
             return None
         self.evidence["everything_learns"] = True
         why = "MP = 1: every weight learns, so the teacher itself is a student."
         rule = "every existing weight learns: the teacher is a student"
-        return self.conclude(MAXIMAL, rule, why=why)
+        return self.conclude(MAXIMAL, rule, why=why, theorem=EVERYTHING_LEARNS)
 
     def unproved(self) -> Certificate:
         """Undecided: ranks with formal values are only upper bounds, and no minor was found."""

@@ -30,6 +30,7 @@ from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_re
 from algebra.networks.base import Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
@@ -77,7 +78,7 @@ class EvidenceOnRanks(Record):
         """There are ranks unless all labels are 0; the network's only if its labels are meant."""
         problem: Problem = context["problem"]
         why_none = {"network_rank": "", "allocation_rank": ""}
-        if not problem.has_plain_labels:
+        if Feature.ARBITRARY_LABELS in problem.features:
             why_none["network_rank"] = "labels are arbitrary"
         if self.labels_vanish:
             why_none = dict.fromkeys(why_none, "all labels are 0")
@@ -193,7 +194,7 @@ class RankChecker:
     def _network_rank(self) -> str:
         """ρ is the generic rank of J: at least ρ at a point; at most by counting or by odds."""
         network, claimed = self.problem.network, self.claim.equations
-        if not self.problem.has_plain_labels:
+        if Feature.ARBITRARY_LABELS in self.problem.features:
             if claimed != network.outputs:
                 text = f"says {claimed}, but there are {network.outputs} arbitrary labels"
                 raise CheckFailed("equations", text)

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from algebra.problems.features import Feature
+
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
-    from algebra.problems.problem import Problem
 
 FORMAT = "matchprob-certificate"
 VERSION = 1
@@ -35,31 +36,6 @@ OPEN_PATTERNS = (
 DISCRETE = "the law is discrete: this is a statement about generic instances, not about MP"
 
 
-def why_refused(problem: Problem) -> str:
-    """Why there is no verdict for laws like these, on one line; "" if there is one.
-
-    Verdicts on ReLU networks use that teacher and student may both be inactive, and that instances
-    may be perturbed: with signs of synapses units may be unable to be inactive at once, and exact
-    numbers cannot be perturbed.
-    """
-    known = problem.network.rank_decides or not (problem.values or problem.distribution.signs)
-    if not known:
-        return (
-            "verdicts on ReLU networks are not implemented with [values] or signs: use estimate, "
-            "count or decide, which treat single trials"
-        )
-    return ""
-
-
-def is_beyond(problem: Problem) -> bool:
-    """Whether "intermediate" is not known: with measured weights and bounded laws.
-
-    A teacher near the students' labels, and one far from them, must be possible, which needs
-    unbounded weights; and a witness cannot be scaled into the support of bounded laws.
-    """
-    return bool(problem.values) and not problem.distribution.has_full_support
-
-
 def reaches(found: Certificate) -> str:
     """That the ranks are equal, in words."""
     return (
@@ -70,7 +46,7 @@ def reaches(found: Certificate) -> str:
 
 def near(found: Certificate) -> str:
     """Why MP > 0 if the ranks are equal."""
-    return NEAR if found.problem.has_plain_labels else NEAR_LABELS
+    return NEAR_LABELS if Feature.ARBITRARY_LABELS in found.problem.features else NEAR
 
 
 def too_few(found: Certificate) -> str:

@@ -23,15 +23,37 @@ from typing import Any
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.certificates.records import Record
 from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.networks.limits import plural
+from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
+
+# Labels with a density avoid a set of measure 0, whatever the other weights are.
+FEWER_THAN_LABELS = Premises(
+    "fewer_than_labels",
+    MINIMAL,
+    dict.fromkeys(
+        (
+            *ALMOST_ALL,
+            *CONSTRAINED,
+            *UPDATES,
+            *NONLINEAR,
+            Feature.ARBITRARY_LABELS,
+            Feature.EXACT,
+            Feature.PIECES,
+            Feature.DENSE_TARGET,
+            Feature.OWN_WEIGHTS,
+        ),
+        "for any fixed weights and samples the students' labels have measure 0",
+    ),
+)
 
 _NO_COUNT = "numbers of weights and labels: there are enough weights"
 
@@ -77,6 +99,7 @@ def certify_by_number(problem: Problem, effort: Effort) -> Certificate:
             tried=() if few else (_NO_COUNT,),
             evidence={},
             seed=effort.seed,
+            theorem=FEWER_THAN_LABELS,
             explained=_explained(text, few),
         )
 
@@ -97,7 +120,7 @@ def _explained(text: str, few: bool) -> Explanation:
 def verify_by_number(data: Mapping[str, Any]) -> Verification:
     """Verify a certificate of `certify_by_number`: the numbers follow from the problem."""
 
-    def check(claim: Claim, checklist: Checklist) -> None:
+    def check(claim: Claim, checklist: Checklist) -> Conclusion:
         NoEvidence.from_dict(claim.evidence, "evidence")
         size, labels = claim.problem.learning.size, claim.problem.network.outputs
         claim.check_numbers(equations=labels, rank=min(size, labels), prime=0, error_bound=0)
@@ -105,11 +128,12 @@ def verify_by_number(data: Mapping[str, Any]) -> Verification:
             raise CheckFailed("generic_root_count", "is no evidence on arbitrary labels here")
         if claim.verdict == UNDECIDED:
             checklist.say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
-            return
+            return Conclusion(UNCHECKED)
         if claim.verdict != MINIMAL:
             raise CheckFailed("verdict", "sizes alone prove at most MP = 0")
         if size >= labels:
             raise CheckFailed("verdict", f"{size} parameters are not fewer than {labels} labels")
         checklist.say("verdict", PROVED, f"{size} parameters, {labels} arbitrary labels: MP = 0")
+        return Conclusion(PROVED, FEWER_THAN_LABELS)
 
     return verified(data, check)

@@ -47,19 +47,60 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, read_problem, verified
+from algebra.certificates.claim import Claim, Conclusion, read_problem, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.certificates.records import Record
 from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
+from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, network_rank
 
 _PLACE = "evidence.arbitrary"
-# The sizes that may be larger in a network that contains another one.
-_WIDTHS = ("n", "widths")
+# The student's side of the theorem: ranks and verdicts under arbitrary labels, with their own
+# theorems and premises.
+_STUDENT: Covers = dict.fromkeys(
+    (
+        *ALMOST_ALL,
+        *UPDATES,
+        *NONLINEAR,
+        Feature.EXACT,
+        Feature.PIECES,
+        Feature.DENSE_TARGET,
+        Feature.OWN_WEIGHTS,
+    ),
+    "the certificate on arbitrary labels covers it, or does not hold",
+)
+_IMAGES = "only τ and the dimension of the students' labels are used"
+FROM_ARBITRARY_LABELS = {
+    MINIMAL: Premises(
+        "labels_of_another_network",
+        MINIMAL,
+        {
+            **_STUDENT,
+            **CONSTRAINED,
+            Feature.OTHER_TEACHER: _IMAGES,
+            Feature.NOT_CONTAINED: _IMAGES,
+        },
+    ),
+    MAXIMAL: Premises(
+        "labels_of_another_network",
+        MAXIMAL,
+        {
+            **_STUDENT,
+            Feature.OTHER_TEACHER: "its labels have a density where τ is their number",
+            Feature.NOT_CONTAINED: "its labels have a density where τ is their number",
+        },
+    ),
+    INTERMEDIATE: Premises(
+        "labels_of_another_network",
+        INTERMEDIATE,
+        {**_STUDENT, Feature.OTHER_TEACHER: "it contains the student's network"},
+    ),
+}
 
 
 @dataclass(frozen=True)
@@ -78,25 +119,6 @@ def teacher_rank(problem: Problem, seed: int) -> GenericRank | None:
     return network_rank(network, other.support, seed)
 
 
-def is_contained(problem: Problem) -> bool:
-    """Whether the teacher's network contains the student's, and may have any of its weights."""
-    other, network = problem.teacher, problem.network
-    own, its = network.to_dict(), other.network.to_dict()
-    if other.support or other.distribution.signs or not other.distribution.has_full_support:
-        return False
-    if {k: v for k, v in own.items() if k not in _WIDTHS} != {
-        k: v for k, v in its.items() if k not in _WIDTHS
-    }:
-        return False
-    pairs: list[tuple[int, int]] = []
-    for key in own.keys() & set(_WIDTHS):
-        a, b = (v if isinstance(v, list) else [v] for v in (own[key], its[key]))
-        if len(a) != len(b):
-            return False
-        pairs += zip(a, b, strict=True)
-    return all(a <= b for a, b in pairs)
-
-
 def _verdict(problem: Problem, tau: int, rank: int, inner: str) -> str:
     """What the theorem says, from τ, an upper bound of ρ_A, and the verdict on arbitrary labels."""
     labels = problem.network.outputs
@@ -104,7 +126,7 @@ def _verdict(problem: Problem, tau: int, rank: int, inner: str) -> str:
         return MINIMAL
     if tau < labels or inner == MINIMAL:
         return UNDECIDED
-    if inner == INTERMEDIATE and not is_contained(problem):
+    if inner != UNDECIDED and not FROM_ARBITRARY_LABELS[inner].applies(problem.features):
         return UNDECIDED
     return inner
 
@@ -147,6 +169,7 @@ def certify_other_teacher(
             evidence={"arbitrary": inner.to_dict()},
             seed=effort.seed,
             explained=_explained(verdict, rule),
+            theorem=None if open_ else FROM_ARBITRARY_LABELS[verdict],
         )
 
     return certified(problem, effort, decide)
@@ -174,7 +197,7 @@ def verify_other_teacher(
     same problem, and is verified by itself.
     """
 
-    def check(claim: Claim, checklist: Checklist) -> None:
+    def check(claim: Claim, checklist: Checklist) -> Conclusion:
         problem, say = claim.problem, checklist.say
         inner = ArbitraryEvidence.from_dict(claim.evidence, "evidence").arbitrary
         if read_problem(inner.get("problem"), f"{_PLACE}.problem") != (
@@ -192,7 +215,7 @@ def verify_other_teacher(
         if claim.verdict == UNDECIDED:
             claim.check_numbers(error_bound=0)
             say("verdict", UNCHECKED, "undecided: no verdict is claimed")
-            return
+            return Conclusion(UNCHECKED)
         if claim.verdict != _verdict(problem, tau, claim.rank, str(inner.get("verdict"))):
             raise CheckFailed("verdict", "does not follow from these dimensions and this evidence")
         if inner.get("error_bound") != data.get("error_bound"):
@@ -207,5 +230,6 @@ def verify_other_teacher(
             raise CheckFailed(_PLACE, "the certificate on arbitrary labels does not hold")
         status = weakest(known, *(c.status for c in result.checks if c.place == "verdict"))
         say("verdict", status, f"{claim.verdict}, from arbitrary labels and the dimension {tau}")
+        return Conclusion(status, FROM_ARBITRARY_LABELS[claim.verdict])
 
     return verified(data, check)

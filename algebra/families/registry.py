@@ -16,13 +16,15 @@ from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
+from algebra.certificates.premises import UPDATES, common
 from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
-from algebra.certificates.verdicts import FORMAT, INTERMEDIATE, VERSION, is_beyond, why_refused
+from algebra.certificates.verdicts import FORMAT, VERSION
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature, Features
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
 from algebra.time_limits import Limits, OutOfTime, limited, within
@@ -60,6 +62,10 @@ class FamilyOfFolder(Family):
         module = import_module(f"{__package__}.{self.folder}.{verb}")
         found: Callable[..., Any] = getattr(module, f"{verb}_{self.noun}")
         return found
+
+    def covered(self) -> Features:
+        module = import_module(f"{__package__}.{self.folder}.certify")
+        return common(module.THEOREMS)
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         found: Certificate = self._function("certify")(problem, effort)
@@ -132,7 +138,8 @@ def certify(
     Parameters
     ----------
     problem : Problem
-        With a fixed allocation.
+        With a fixed allocation.  Constraints are left out: the verdict is about matches that need
+        not satisfy them.
     seed : int, optional
         Determines random points and instances.
     timeout, search, subsets : optional
@@ -154,7 +161,7 @@ def certify(
     tools = Tools(candidates, fallback, refuted, definite_form, growths)
     effort = Effort(seed, Limits(timeout, search, subsets), tools)
     with limited(effort.limits.seconds):
-        return replace(_certify(problem, effort), limits=effort.limits)
+        return replace(_certify(problem.without_constraints(), effort), limits=effort.limits)
 
 
 # Families whose arguments are about generic labels: see `algebra.families.arbitrary_labels`.
@@ -167,7 +174,7 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
 
         return certify_other_teacher(problem, effort, _certify)
     updated = bool(problem.updates)
-    if not problem.has_plain_labels and (
+    if Feature.ARBITRARY_LABELS in problem.features and (
         updated or family_of(problem.network).name not in _GENERIC
     ):
         from algebra.families.arbitrary_labels import certify_by_number
@@ -179,18 +186,19 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
         from algebra.families.updates.certify import certify_updates
 
         return certify_updates(problem, effort, _certify)
-    refusal = why_refused(problem)
-    if refusal:
-        raise InputError(refusal)
+    family = family_of(problem.network)
+    # A verdict is on fixed parameters: random cells are refused here.
+    assert problem.learning is not None
+    refused = sorted(problem.features - family.covered())
+    if refused:
+        raise InputError(
+            f"verdicts on this {problem.network.title} network are not known with "
+            f"{' and '.join(refused)}: use estimate, count or decide, which treat single trials"
+        )
     if problem.values.pinned(problem.allocation.cells):
         # Guesses and numerical counts are for weights that are drawn.
         effort = replace(effort, tools=Tools())
-    found = family_of(problem.network).certify(problem, effort)
-    if found.verdict == INTERMEDIATE and is_beyond(problem):
-        from algebra.certificates.certificate import beyond
-
-        return beyond(found)
-    return found
+    return family.certify(problem, effort)
 
 
 def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
@@ -258,6 +266,10 @@ def verify(
         return unfinished(verdict, str(limit))
 
 
+# Options that the papers' theorems, as stated, do not speak of.
+_NOT_IN_THE_PAPERS = frozenset((*UPDATES, Feature.ARBITRARY_LABELS, Feature.OTHER_TEACHER))
+
+
 def papers_say(problem: Problem) -> dict[str, str]:
     """What each of the papers' theorems, as stated, says: "maximal", "minimal" or "silent".
 
@@ -269,7 +281,7 @@ def papers_say(problem: Problem) -> dict[str, str]:
     from algebra.problems.reduction import lowered
     from algebra.questions.theorems.statements import what_theorems_say
 
-    if problem.updates or not problem.has_plain_labels:
+    if not problem.features.isdisjoint(_NOT_IN_THE_PAPERS):
         return {}
     own = family_of(problem.network).own_theorems(problem)
     reduction = None if own else lowered(problem)

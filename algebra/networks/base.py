@@ -348,6 +348,11 @@ class Network(Programmed):
         return True
 
     @property
+    def has_given_weights(self) -> bool:
+        """Whether fixed weights are those of a model's file."""
+        return False
+
+    @property
     def rank_decides(self) -> bool:
         """Whether MP = 0 if and only if the allocation's Jacobian lacks rank.
 

@@ -504,6 +504,10 @@ class ProgramNetwork(HasJacobian):
         return min(self.outputs, self.parameters)
 
     @property
+    def has_given_weights(self) -> bool:
+        return bool(self.weights == FILE)
+
+    @property
     def rank_decides(self) -> bool:
         return not self.is_piecewise
 

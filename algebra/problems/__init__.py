@@ -20,5 +20,6 @@ learning      The parameters that learn: single cells and matrices with updates
 cell_types    Which parameters move together
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reduction     A problem that is solved in place of another one, and the way back of its solutions
+features      The features of a problem, which a theorem has to cover
 symmetry      Symmetries of a network that preserve the match probability
 """

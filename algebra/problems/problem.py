@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 import random
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,12 +17,13 @@ import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
-from algebra.networks.base import Cell, Network, Support
+from algebra.networks.base import Network, Support
 from algebra.networks.limits import plural
 from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
+from algebra.problems.features import OF_PROBLEM, Features, features, need_entries
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
@@ -234,7 +235,7 @@ class Problem:
         for table in ("values", "constraints", "updates", "teacher"):
             if getattr(given, table):
                 raise InputError(f"[teacher] must not have [{table}]: its weights are drawn")
-        if not given.has_plain_labels:
+        if given.distribution.has_arbitrary_labels:
             raise InputError("[teacher] must not have arbitrary labels: it gives the labels")
 
     def _check_updates(self) -> None:
@@ -316,58 +317,21 @@ class Problem:
         pinned = self.values.pinned(set(learning))
         return StudentSupport(self.support, pinned) if pinned else self.support
 
-    def need_generic(self, verb: str, learning: Collection[Cell] = ()) -> None:
-        """Refuse a question about generic weights if fixed weights are exact numbers.
-
-        Parameters
-        ----------
-        verb : str
-        learning : collection of cells, optional
-            Weights that learn in any case; the others may be fixed.
-
-        Raises
-        ------
-        InputError
-        """
-        if not self.has_plain_labels:
-            raise InputError(
-                f"{verb} is about the labels of a teacher of the same network: remove `labels` "
-                "from [distribution] and [teacher], or use certify, count, estimate, compare, "
-                "profile or train"
-            )
-        if self.values.pinned(learning):
-            raise InputError(
-                f"{verb} is about generic weights, and [values] without jitter makes weights exact "
-                "numbers: add a jitter, remove [values], or use certify, count, estimate, compare, "
-                "profile or train"
-            )
-
     @classmethod
     def of(cls, allocation: Allocation, **more: Any) -> Problem:
         """The problem of a fixed allocation."""
         masks = {name: allocation.masks[name] for name in allocation.matrices}
         return cls(allocation.network, masks, **more)
 
-    @property
-    def is_restricted(self) -> bool:
-        """Whether some weights are structural zeros, of a given sign or measured."""
-        return bool(self.support or self.distribution.signs or self.values)
-
-    @property
-    def has_plain_labels(self) -> bool:
-        """Whether the labels are those of a teacher of the same network."""
-        return self.teacher is None and not self.distribution.has_arbitrary_labels
-
-    @property
-    def is_continuous(self) -> bool:
-        """Whether generic verdicts are statements about the match probability."""
-        laws = [self.distribution, *([self.teacher.distribution] if self.teacher else [])]
-        return all(law.is_continuous for law in laws)
-
     def with_arbitrary_labels(self) -> Problem:
         """The same problem with arbitrary labels."""
         laws = replace(self.distribution, labels=ARBITRARY, teacher="normal")
         return replace(self, teacher=None, distribution=laws)
+
+    @cached_property
+    def features(self) -> Features:
+        """What a theorem has to cover before a statement follows for this problem."""
+        return features(self)
 
     @cached_property
     def is_random(self) -> bool:
@@ -555,6 +519,9 @@ class Problem:
 
     def __hash__(self) -> int:
         return hash(self.digest)
+
+
+need_entries(Problem, OF_PROBLEM)
 
 
 def _missing(mask: Any, support: Any) -> tuple[int, int] | None:

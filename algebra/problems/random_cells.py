@@ -15,13 +15,14 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from itertools import pairwise
 from math import comb, prod
-from typing import Annotated
+from typing import Annotated, ClassVar
 
 import numpy as np
 from flint import fmpz_poly
 
 from algebra.declarations import Count
 from algebra.errors import InputError, shown, whole_number
+from algebra.problems.features import Feature
 
 # Rejected draws before completions are counted, or before an error if there are too many to count.
 _FEW = 100
@@ -52,6 +53,8 @@ class RandomCells:
     >>> spec.draw((3, 3), random.Random(0)).sum(axis=1).tolist()
     [2, 2, 0]
     """
+
+    feature: ClassVar[Feature] = Feature.RANDOM_CELLS
 
     budget: Annotated[Count, "learnable cells"]
     rows: Annotated[Count | None, "only the first rows are used"] = None

@@ -53,6 +53,7 @@ from algebra.files.arrays import coordinates_of
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.limits import plural
 from algebra.networks.masks import LARGE
+from algebra.problems.features import Feature
 
 # Matrices of numbers with more entries are held by those that are not 0.
 _LARGE = 1 << 16
@@ -87,11 +88,14 @@ class Update(ABC):
     ----------
     keyword : str
         Its key in a problem file.
+    feature : Feature
+        What a theorem on it has to cover.
     is_linear : bool
         Whether the matrix is affine in the parameters.
     """
 
     keyword: ClassVar[str]
+    feature: ClassVar[Feature]
     is_linear: ClassVar[bool] = True
 
     @abstractmethod
@@ -215,6 +219,8 @@ class LowRank(Update):
     (14, 10)
     """
 
+    feature: ClassVar[Feature] = Feature.LOW_RANKS
+
     rank: int
 
     keyword: ClassVar[str] = "lora"
@@ -310,6 +316,8 @@ class Gain(Update):
     >>> Gain("rows", [1, 1, 2, 0]).names("W", (4, 4))
     ['g_W[1]', 'g_W[2]']
     """
+
+    feature: ClassVar[Feature] = Feature.GAINS
 
     line: str
     groups: Any = None
@@ -459,6 +467,8 @@ class Tied(Update):
     >>> Tied([[1, 1], [7, 0]]).names("W", (2, 2))
     ['t_W[1]', 't_W[7]']
     """
+
+    feature: ClassVar[Feature] = Feature.TIES
 
     numbers: Any
     called: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)

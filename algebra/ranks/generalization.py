@@ -29,9 +29,38 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 
+_ANALYTIC = "labels are analytic in the weights, and the law has a density"
+FUNCTIONS_AGREE = Premises(
+    "functions of matches",
+    "every match, or none, is the teacher's function",
+    {
+        **dict.fromkeys(
+            (
+                Feature.BOUNDED,
+                Feature.SCALES,
+                Feature.SIGNS,
+                Feature.ZEROS,
+                Feature.MEASURED,
+                Feature.BOUNDED_MEASURED,
+                Feature.POLYNOMIAL,
+                Feature.ANALYTIC,
+                Feature.BOUNDED_NONLINEAR,
+                Feature.DENSE_TARGET,
+            ),
+            _ANALYTIC,
+        ),
+        **dict.fromkeys(
+            (Feature.BOUNDS, Feature.MATCH_SIGNS), "(a) and (b) are about every match; (c) is not"
+        ),
+        Feature.EXACT: "(a) holds for all weights; (b) and (c) are not used",
+        Feature.OWN_WEIGHTS: "(a) holds for all weights; (b) and (c) are not used",
+        Feature.PIECES: "(a) holds for all maps that are linear; (b) and (c) are not used",
+    },
+)
 # More labels, or more learnable weights, are not tried: the ranks take longer.
 _MOST = 2_000
 
@@ -113,8 +142,7 @@ def some_match_differs(problem: Problem) -> bool:
 
 
 def _is_generic(problem: Problem) -> bool:
-    fixed = not (problem.is_random or problem.updates)
-    return fixed and problem.has_plain_labels and problem.distribution.is_continuous
+    return FUNCTIONS_AGREE.applies(problem.features)
 
 
 def _has_ranks(problem: Problem) -> bool:

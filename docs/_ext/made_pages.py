@@ -16,6 +16,8 @@ import typer.models
 from sphinx.application import Sphinx
 
 import matchprob as mp
+from algebra.families.theorems import theorems
+from algebra.problems.features import Feature
 from algebra.results import Result
 from matchprob.cli import app as command_line
 
@@ -267,6 +269,35 @@ def changelog() -> str:
     return _relative(head + mark + rest)
 
 
+def premises() -> str:
+    """For each theorem behind verdicts the features of problems that its proof covers."""
+    known = theorems()
+    rows = [
+        f"| `{own.name}` | {own.claim} | "
+        + " | ".join("●" if feature in own.covers else "" for feature in Feature)
+        + " |"
+        for own in known
+    ]
+    head = " | ".join(f"{k}" for k, _ in enumerate(Feature, start=1))
+    sentences = [
+        f"`{own.name}`, {own.claim}\n\n"
+        + "\n".join(f"- {feature}: {text}" for feature, text in sorted(own.covers.items()))
+        for own in known
+    ]
+    return (
+        "# Premises: which theorem covers which option\n\n"
+        "A verdict follows from a theorem only for a problem whose features are all covered by its "
+        "proof. `certify` does not search a theorem for other problems, and `verify` refuses it "
+        "there. This page is made from the program.\n\n"
+        + "\n".join(f"{k}. {feature}" for k, feature in enumerate(Feature, start=1))
+        + f"\n\n| theorem | verdict | {head} |\n|---|---|{'---|' * len(Feature)}\n"
+        + "\n".join(rows)
+        + "\n\n## Why\n\n"
+        + "\n\n".join(sentences)
+        + "\n"
+    )
+
+
 def _relative(text: str) -> str:
     """Links of a page at the top of the tree, as seen from docs/made/."""
     return re.sub(r"\]\((?!https?:|#)(?:docs/)([^)]+)\)", r"](../\1)", text)
@@ -274,7 +305,8 @@ def _relative(text: str) -> str:
 
 def make(app: Sphinx) -> None:
     """Write every page."""
-    pages = {"verbs.md": verbs(), "results.md": results(), "changelog.md": changelog(), **api()}
+    pages = {"verbs.md": verbs(), "results.md": results(), "changelog.md": changelog()}
+    pages |= {"premises.md": premises(), **api()}
     for name, text in pages.items():
         _write(MADE / name, text)
     for old in MADE.rglob("*.md"):

@@ -119,12 +119,14 @@ def as_generic(question: Question, verb: str) -> Problem:
     Raises
     ------
     InputError
-        If the problem has given weights without a jitter (`Problem.need_generic`).
+        If the problem has given weights without a jitter (`algebra.questions.premises`).
     """
+    from algebra.questions.premises import need_generic
+
     is_local = verb in ("identify", "record")
     problem = as_problem(question, at_parameters=is_local)
     if not problem.network.has_kinks:
-        problem.need_generic(verb, problem.learning.cells if is_local and problem.values else ())
+        need_generic(problem, verb, chosen=not is_local)
     return problem
 
 

@@ -91,13 +91,14 @@ def audit(
         between minimal and maximal with their match probability, Kendall's τ of each predictor, and
         the pairs of classes that contradict a principle.
     """
+    from algebra.questions.premises import need_generic
     from algebra.questions.surveys import audit as audits
     from matchprob.io.progress import counted
 
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("audit")
-    problem.need_generic("audit")
+    need_generic(problem, "audit")
     if principles:
         _need_exchangeable(problem, "audit --principles")
         if corrected:
@@ -226,6 +227,7 @@ def atlas(
     -------
     Atlas
     """
+    from algebra.questions.premises import need_generic
     from algebra.questions.surveys import atlas as atlases
     from matchprob.api.certify import certify
     from matchprob.io.progress import counted
@@ -233,7 +235,7 @@ def atlas(
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
-    problem.need_generic("atlas")
+    need_generic(problem, "atlas")
     _need_exchangeable(problem, "atlas")
     with limited(timeout), counted(progress, "certifying") as on_progress:
         return atlases.atlas(

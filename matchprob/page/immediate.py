@@ -21,6 +21,7 @@ from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network
 from algebra.networks.protocols import BUDGETS, HasLimits, limits_of, not_known
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.questions.theorems.statements import THEOREMS
 from algebra.ranks.budgets.cover import budget_violations
@@ -100,7 +101,7 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
             "theorems": _theorems(network, allocation, ranks),
             "what_if": part(lambda: _what_if(problem, seed)) if ranks else None,
             "blocks": part(lambda: blocks_of(problem, seed)) if is_few else None,
-            "notes": [] if problem.distribution.is_continuous else ["discrete"],
+            "notes": ["discrete"] if Feature.DISCRETE in problem.features else [],
         }
     data["unknown"] = list(dict.fromkeys(unknown))
     data["milliseconds"] = 1000 * (time.perf_counter() - start)

@@ -31,6 +31,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Cell
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
+from algebra.questions.premises import need_generic
 
 # Largest number of rows and columns of a matrix that is drawn.
 LARGEST = 512
@@ -289,7 +290,7 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
 def state_of(problem: Problem, name: str = "") -> PageState:
     """The state that shows a problem; for a random allocation, the draw of a trial."""
     read_sizes(problem.network.to_dict())
-    problem.need_generic("the page")
+    need_generic(problem, "the page")
     if problem.is_random or problem.updates:
         # An error if matrices learn by updates, since the page shows cells.
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))

@@ -20,6 +20,7 @@ from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import OTHER_LABELS
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
@@ -39,7 +40,7 @@ from numeric.engines.base import (
     engines_for,
     make_engine,
 )
-from numeric.engines.plans import Plan, linear_plan, rank_plan, root_plan
+from numeric.engines.plans import SETTLED, Plan, linear_plan, rank_plan, root_plan
 from numeric.instances import Instance, reduced
 
 # Largest number of engines kept: each allocation of a random problem needs its own.
@@ -97,7 +98,7 @@ class InstanceCounter:
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
         exact_ranks = problem.network.ranks_are_exact(problem.support)
-        self.certify = certify and problem.is_continuous and exact_ranks
+        self.certify = certify and exact_ranks and SETTLED.applies(problem.features)
         # The first solution may violate the constraints; other engines handle them themselves.
         self.constrained = bool(problem.constraints)
         self.complete = complete or (self.constrained and self.info.plans)
@@ -120,7 +121,7 @@ class InstanceCounter:
         assert self._lowered is not None
         self.problem = self._lowered.problem
         network = self.problem.network
-        if not self.problem.has_plain_labels:
+        if not self.problem.features.isdisjoint(OTHER_LABELS):
             return engine
         self._labels = network_rank(*self._lowered.labels).rank
         whole = network_rank(network, self.problem.support).rank

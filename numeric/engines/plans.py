@@ -14,10 +14,12 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, CONSTRAINED, NONLINEAR
 from algebra.errors import InputError
 from algebra.families.other_teacher import teacher_rank
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import OTHER_LABELS, Feature, Premises
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed
@@ -32,6 +34,28 @@ from algebra.systems.root_count import (
     linear_root_count,
 )
 from algebra.time_limits import phase
+
+# A verdict "minimal", or an odd N, settles every trial of an allocation with probability 1; of a
+# discrete law single instances may be exceptions, and these have a positive probability.
+_WITH_PROBABILITY_1 = "exceptions are null sets of a law with a density"
+SETTLED = Premises(
+    "certified allocations",
+    "every trial is settled",
+    {
+        **dict.fromkeys(ALMOST_ALL.keys() - {Feature.DISCRETE}, _WITH_PROBABILITY_1),
+        **dict.fromkeys((*NONLINEAR, *OTHER_LABELS), _WITH_PROBABILITY_1),
+        **dict.fromkeys(
+            (Feature.NOT_CONTAINED, Feature.TEACHER_ON_PIECES),
+            "a rank below the dimension of the labels settles trials, or nothing does",
+        ),
+        **dict.fromkeys(CONSTRAINED, "only that there is no match is used with constraints"),
+        Feature.EXACT: AT_THE_NUMBERS,
+        Feature.RANDOM_CELLS: "each trial's own allocation is certified",
+        Feature.PIECES: "the verdicts of these networks hold for all patterns",
+        Feature.DENSE_TARGET: "ranks are compared with the dimension of the target's labels",
+        Feature.OWN_WEIGHTS: "ranks are those at the weights of the file",
+    },
+)
 
 
 @dataclass(frozen=True)
@@ -94,7 +118,7 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
         Dimension of the labels' variety, if the teacher is not a network of the student's kind.
     """
     network, support = problem.network, problem.student(allocation)
-    if not problem.has_plain_labels:
+    if not problem.features.isdisjoint(OTHER_LABELS):
         return _arbitrary_plan(problem, allocation)
     student = network_rank(network, support)
     whole = student.rank

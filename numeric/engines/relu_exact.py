@@ -27,7 +27,7 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
-from numeric.engines.plans import Plan
+from numeric.engines.plans import SETTLED, Plan
 from numeric.families.normalization.realize import realize_instance
 from numeric.float_simplex import guesses
 from numeric.instances import Instance
@@ -50,7 +50,7 @@ class ReluExactEngine(SequentialEngine):
 
     def __init__(self, problem: Problem, *, certify: bool = True, timeout: float = 600.0) -> None:
         self.problem = problem
-        self.certify = certify and problem.is_continuous
+        self.certify = certify and SETTLED.applies(problem.features)
         self.timeout = timeout
         self._verdicts: dict[Allocation, tuple[str, str]] = {}
 

@@ -12,18 +12,23 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.certificates.certificate import Certificate, beyond
+from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.families.activations.reach import read_out_part, stuck_output
+from algebra.families.activations.reach import STUCK_OUTPUT, read_out_part, stuck_output
 from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
+
+# Without it no verdict is known.
+THEOREMS = (RANK_DEFICIT,)
 
 _READ_OUT = (
     "MP = 1: the labels are linear in the weights of the read-out that learn, and these linear "
@@ -67,14 +72,14 @@ class _ActivationCertifier(OnRanks):
             if not self._ranks_proved(allocation):
                 return self.unproved()
             rule, bound, reasons = why_minimal(problem, self.whole, self.own, seed)
-            return self.conclude(MINIMAL, rule, bound, reasons=reasons)
+            return self.conclude(MINIMAL, rule, bound, reasons=reasons, theorem=RANK_DEFICIT)
         part = read_out_part(problem)
         if part.size >= self.whole.rank:
             own = allocation_rank(part, problem.student(), self.whole.rank, seed)
             if own.rank == self.whole.rank and self._ranks_proved(part):
                 what = "only the read-out learns" if part == allocation else "the read-out learns"
                 rule = f"{what}, with full rank: a linear system"
-                return self.conclude(MAXIMAL, rule, why=_READ_OUT)
+                return self.conclude(MAXIMAL, rule, why=_READ_OUT, theorem=AFFINE_PART)
         proved = self._ranks_proved(allocation)
         row = stuck_output(problem, allocation, seed)
         if row is not None:
@@ -83,16 +88,14 @@ class _ActivationCertifier(OnRanks):
             self.evidence["stuck_output"] = row
             limit = f"{network.activation} is bounded on one side"
             rule = f"output {row} cannot match every teacher: {limit}"
-            return self.conclude(INTERMEDIATE, rule, why=_STUCK.format(row=row))
+            return self.conclude(
+                INTERMEDIATE, rule, why=_STUCK.format(row=row), theorem=STUCK_OUTPUT
+            )
         if network.activation.is_polynomial:
             # A trace test and guessed instances apply only to chains.
             effort = replace(self.effort, tools=Tools())
-            found = certify_linear(problem, effort, same_kind=False, ranks=(self.whole, self.own))
-            found = replace(found, notes=())
-            if found.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
-                # The map is not homogeneous: the witness cannot be scaled into a cube.
-                return beyond(found)
-            return found
+            found = certify_linear(problem, effort, ranks=(self.whole, self.own))
+            return replace(found, notes=())
         if not proved:
             return self.unproved()
         tried = "a number of complex solutions: it is infinite for an analytic network"
@@ -107,7 +110,7 @@ class _ActivationCertifier(OnRanks):
             The part of the allocation that has full rank, or the allocation if it is minimal.
         """
         minimal = self.own.rank < self.whole.rank
-        if minimal and not self.problem.has_plain_labels:
+        if minimal and Feature.ARBITRARY_LABELS in self.problem.features:
             # An upper bound of the allocation's rank is enough.
             return True
         exact = self.network.ranks_are_exact(self.problem.support)

@@ -101,9 +101,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.certificates.checks import PROBABLE, PROVED, CheckFailed, Checklist
-from algebra.certificates.claim import Claim
+from algebra.certificates.claim import Claim, Conclusion
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile, check_minor
+from algebra.certificates.premises import EVERYTHING_LEARNS
 from algebra.certificates.rank_claims import EvidenceOnRanks, RankChecker
 from algebra.networks.activation import Activation
 from algebra.networks.base import Network
@@ -194,14 +195,11 @@ class FormalClaimChecker(RankChecker):
         is_most = self.claim.equations == jacobian_of(self.problem.network).label_dimension_bound
         return PROVED if is_most else PROBABLE
 
-    def _everything(self) -> str:
+    def _everything(self) -> Conclusion:
         """If all existing weights learn, MP = 1."""
         self._error_bound(True)
-        if not self.problem.has_plain_labels:
-            text = "the labels are no teacher's, which might be a student"
-            raise CheckFailed(f"evidence.{EVERYTHING}", text)
         if not everything_learns(self.problem.allocation, self.problem.support):
             text = "a weight that exists does not learn"
             raise CheckFailed(f"evidence.{EVERYTHING}", text)
         self.say("verdict", PROVED, "every weight learns, so the teacher is a student: MP = 1")
-        return PROVED
+        return Conclusion(PROVED, EVERYTHING_LEARNS)

@@ -32,15 +32,35 @@ likewise, if the student's leaks do not learn.
 
 from __future__ import annotations
 
+from algebra.certificates.premises import GENERIC_LABELS, NEARBY, UPDATES
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import Activation
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature, Premises
 from algebra.problems.laws.values import given_numbers
 from algebra.problems.problem import Problem
 from algebra.programs.leaks import NO_LEAK
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
+
+_SMALL = "the weights of an output may be small, and a teacher's larger"
+STUCK_OUTPUT = Premises(
+    "stuck_output",
+    INTERMEDIATE,
+    {
+        **NEARBY,
+        **UPDATES,
+        Feature.BOUNDED: _SMALL,
+        Feature.BOUNDED_NONLINEAR: _SMALL,
+        Feature.SIGNS: "the weights may be small with either sign; null sets are null in orthants",
+        Feature.EXACT: "the teacher's row is arbitrarily large",
+        Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+        Feature.POLYNOMIAL: "polynomials of even degree are bounded on one side",
+        Feature.ANALYTIC: "only the bounds of the activation are used",
+    },
+)
 
 
 def is_bounded(activation: Activation) -> bool:
@@ -76,7 +96,7 @@ def read_out_part(problem: Problem) -> Allocation:
 
 
 def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
-    """A row of the read-out that is stuck: see the module; None if there is none.
+    """A row of the read-out that is stuck: see the module; None if none is known.
 
     Parameters
     ----------
@@ -89,6 +109,8 @@ def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
     """
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
+    if not STUCK_OUTPUT.applies(problem.features):
+        return None
     return next((row for row in range(network.d) if is_stuck(problem, moving, row, seed)), None)
 
 
@@ -101,7 +123,7 @@ def is_stuck(problem: Problem, moving: Allocation, row: int, seed: int) -> bool:
     network, support, law = problem.network, problem.support, problem.distribution
     assert isinstance(network, ActivatedNetwork)
     activation = network.activation
-    if not is_one_sided(activation) or (problem.values and not law.has_full_support):
+    if not is_one_sided(activation):
         return False
     if any(name in network.rates for name, _, _ in moving.cells):
         return False

@@ -22,8 +22,9 @@ from algebra.certificates.checks import (
     Say,
     Verification,
 )
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT
 from algebra.certificates.rank_claims import RankChecker, argues, read_evidence
 from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -34,13 +35,20 @@ from algebra.families.activations.formal import (
     FormalEvidence,
     why_exact,
 )
-from algebra.families.activations.reach import is_one_sided, is_stuck, read_out_part, stuck_output
+from algebra.families.activations.reach import (
+    STUCK_OUTPUT,
+    is_one_sided,
+    is_stuck,
+    read_out_part,
+    stuck_output,
+)
 from algebra.families.linear.arguments.argument import Claimed
 from algebra.families.linear.recount import check_root_count
 from algebra.families.linear.verify import check_claim
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
@@ -54,33 +62,27 @@ STUCK = "stuck_output"
 def verify_activated(data: object, effort: Effort) -> Verification:
     """Verify the certificate of a network with activations at points of the effort's seed."""
 
-    def check(claim: Claim, checklist: Checklist) -> None:
+    def check(claim: Claim, checklist: Checklist) -> Conclusion:
         reduction = lowered(claim.problem)
         if reduction is not None:
-            check_claim(replace(claim, problem=reduction.problem), checklist, effort)
-        else:
-            _check(claim, checklist, effort)
+            return check_claim(replace(claim, problem=reduction.problem), checklist, effort)
+        return _check(claim, checklist, effort)
 
     return verified(data, check)
 
 
-def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
+def _check(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
     problem = claim.problem
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
     refute_maximal(claim, problem.allocation, effort.seed)
     if says_vanishing(claim.evidence):
-        _check_silence(claim, network, checklist.say)
-        return
+        return _check_silence(claim, network, checklist.say)
     argued = bool(claim.evidence.keys() & {EVERYTHING, STUCK})
-    if network.activation.is_polynomial and not (argued or claim.verdict == UNDECIDED):
-        if claim.verdict == INTERMEDIATE and not problem.distribution.has_full_support:
-            text = "the witness cannot be scaled into the cube of a bounded law"
-            raise CheckFailed("evidence.no_real_root", text)
-        if claim.verdict != MAXIMAL or "root_count" in claim.evidence:
-            check_claim(claim, checklist, effort, same_kind=False)
-            return
-    _ActivationChecker(claim, checklist, effort).run()
+    counted = claim.verdict != MAXIMAL or "root_count" in claim.evidence
+    if network.activation.is_polynomial and counted and not argued and claim.verdict != UNDECIDED:
+        return check_claim(claim, checklist, effort)
+    return _ActivationChecker(claim, checklist, effort).run()
 
 
 def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
@@ -106,11 +108,9 @@ def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
         raise CheckFailed("verdict", text)
 
 
-def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
+def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> Conclusion:
     """No path leads to an output from a nonzero value: every label is 0, for all weights."""
     place = "evidence.labels_vanish"
-    if not claim.problem.has_plain_labels:
-        raise CheckFailed(place, "the labels are no teacher's: they are not 0")
     if (claim.verdict, claim.equations, claim.rank) != (MAXIMAL, 0, 0):
         raise CheckFailed("verdict", "labels that are always 0 make every student match")
     if claim.prime or claim.error_bound or claim.generic_root_count is not None:
@@ -121,6 +121,7 @@ def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> None:
         raise CheckFailed(place, f"outputs {sorted(alive)} are not always 0")
     say(place, PROVED, "every label is 0: no path leads to it from a nonzero value")
     say("verdict", PROVED, "each student matches")
+    return Conclusion(PROVED, LABELS_VANISH)
 
 
 def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
@@ -186,7 +187,7 @@ class _ActivationChecker(FormalClaimChecker):
         self.network, self.stuck = self.problem.network, evidence.stuck_output
         self.counted = claim.verdict == UNDECIDED and self.network.activation.is_polynomial
 
-    def run(self) -> str:
+    def run(self) -> Conclusion:
         claim = self.claim
         self._only_what_belongs()
         if EVERYTHING in self.evidence.arguments():
@@ -195,14 +196,15 @@ class _ActivationChecker(FormalClaimChecker):
             return self._everything()
         known, attained = self._ranks()
         if claim.verdict == MINIMAL:
-            return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+            status = self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+            return Conclusion(status, RANK_DEFICIT)
         if claim.verdict == UNDECIDED:
             self._error_bound(True)
             roots = self.evidence.root_count
             if roots is not None:
                 claimed = Claimed(claim.verdict, claim.equations, roots, self.effort, self.say)
                 check_root_count(self.problem, self.problem.allocation, roots, claimed)
-            return self._only_numbers()
+            return Conclusion(self._only_numbers())
         self._full_rank(known)
         if claim.verdict == MAXIMAL:
             return self._readout(known)
@@ -236,7 +238,8 @@ class _ActivationChecker(FormalClaimChecker):
     @property
     def _by_upper_bounds(self) -> tuple[str, ...]:
         """Verdicts for which an upper bound of rank J_A is enough."""
-        return (UNDECIDED,) if self.problem.has_plain_labels else (UNDECIDED, MINIMAL)
+        arbitrary = Feature.ARBITRARY_LABELS in self.problem.features
+        return (UNDECIDED, MINIMAL) if arbitrary else (UNDECIDED,)
 
     @property
     def _only_bounds(self) -> str:
@@ -244,7 +247,7 @@ class _ActivationChecker(FormalClaimChecker):
         with_what = f"with {self.network.activation}{leaks}"
         return f"{with_what} ranks with formal values are upper bounds only"
 
-    def _readout(self, known: str) -> str:
+    def _readout(self, known: str) -> Conclusion:
         """A learning read-out of full rank implies MP = 1."""
         part = read_out_part(self.problem)
         if self.minor is not None:
@@ -255,10 +258,12 @@ class _ActivationChecker(FormalClaimChecker):
         if not full:
             raise CheckFailed("verdict", "maximal: neither counted nor a read-out of full rank")
         self.say("verdict", known, "the labels are affine in the read-out, of full rank: MP = 1")
-        return known
+        return Conclusion(known, AFFINE_PART)
 
 
-def check_stuck(checker: RankChecker, moving: Allocation, row: int | None, known: str) -> str:
+def check_stuck(
+    checker: RankChecker, moving: Allocation, row: int | None, known: str
+) -> Conclusion:
     """A stuck output and full rank imply 0 < MP < 1.
 
     Parameters
@@ -290,4 +295,4 @@ def check_stuck(checker: RankChecker, moving: Allocation, row: int | None, known
         known,
         "not minimal, so MP > 0; an output that cannot match every teacher: MP < 1",
     )
-    return known
+    return Conclusion(known, STUCK_OUTPUT)

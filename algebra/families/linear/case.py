@@ -13,6 +13,7 @@ from algebra.certificates.records import write_form
 from algebra.certificates.verdicts import UNDECIDED
 from algebra.families.linear.arguments.argument import Argument, FoundEvidence
 from algebra.families.linear.arguments.order import Attempt
+from algebra.problems.features import Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.systems.root_count import NUMERICAL, RootCount
@@ -28,8 +29,8 @@ class Case(OnRanks):
     ----------
     problem, effort, ranks
         As for `OnRanks`: the ranks are the network's and the allocation's.
-    same_kind : bool
-        Whether the teacher is a network of the same kind.
+    features : frozenset of Feature
+        The features of the problem, and of one that is reduced to it.
 
     Attributes
     ----------
@@ -41,6 +42,8 @@ class Case(OnRanks):
         What the searches tried, in words, by argument.
     left_out : bool
         Whether a time limit ended a count that might have decided it.
+    covered : frozenset of str
+        The verdicts for which the present argument's theorem is proved for these features.
     attempt : int
         Number of searches for the present argument before this one.
     seconds : float
@@ -52,10 +55,11 @@ class Case(OnRanks):
         problem: Problem,
         effort: Effort,
         ranks: tuple[GenericRank, GenericRank],
-        same_kind: bool,
+        features: Features,
     ) -> None:
         super().__init__(problem, effort, *ranks)
-        self.same_kind = same_kind
+        self.features = features
+        self.covered: frozenset[str] = frozenset()
         self.roots: RootCount | None = None
         self.at_least: int | None = None
         self.tried: dict[str, str] = {}
@@ -79,11 +83,14 @@ class Case(OnRanks):
         """What is said of N if it was counted numerically."""
         return f" ({NUMERICAL})" if self.roots is not None and self.roots.is_numerical else ""
 
-    def begin(self, attempt: Attempt) -> None:
-        """Before a search: its number and its time."""
+    def begin(self, attempt: Attempt, present: Argument) -> bool:
+        """Before a search: its number and its time; whether a theorem covers the problem."""
+        theorems = [present.theorem(verdict) for verdict in present.why]
+        self.covered = frozenset(t.claim for t in theorems if t.applies(self.features))
         self.attempt = self._attempts[attempt.argument]
         self._attempts[attempt.argument] += 1
         self.seconds = self.effort.limits.part(attempt.divisor)
+        return bool(self.covered)
 
     def state(self, name: str, make: Callable[[], _State]) -> _State:
         """What an argument keeps from one of its searches to the next."""
@@ -102,7 +109,10 @@ class Case(OnRanks):
             self.notes.append(found.note)
         number = None if self.roots is None else self.roots.value
         why = argument.sentence(found.verdict, self.equations, number)
-        return self.conclude(found.verdict, found.rule, why=why, generic_root_count=number)
+        return self.conclude(
+            found.verdict, found.rule, why=why, generic_root_count=number,
+            theorem=argument.theorem(found.verdict),
+        )  # fmt: skip
 
     def undecided(self) -> Certificate:
         """The certificate if no argument was found."""

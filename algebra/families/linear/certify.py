@@ -28,18 +28,23 @@ import numpy as np
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.verdicts import MAXIMAL, MINIMAL
+from algebra.certificates.premises import RANK_DEFICIT
+from algebra.certificates.verdicts import MINIMAL
 from algebra.families.linear.arguments.order import ORDER, argument
 from algebra.families.linear.case import Case
 from algebra.networks.limits import plural
 from algebra.networks.protocols import HasLimits
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.matroid import smallest_circuit
 from algebra.time_limits import OutOfTime, phase
+
+# Without it no verdict is known.
+THEOREMS = (RANK_DEFICIT,)
 
 # Largest number of weights among which a dependent set is searched.
 _LARGEST_CIRCUIT = 1_000
@@ -49,7 +54,7 @@ def certify_linear(
     problem: Problem,
     effort: Effort,
     *,
-    same_kind: bool = True,
+    more: Features = frozenset(),
     ranks: tuple[GenericRank, GenericRank] | None = None,
 ) -> Certificate:
     """Certify an allocation of a linear network: maximal, minimal, intermediate or undecided.
@@ -59,9 +64,8 @@ def certify_linear(
     problem : Problem
         Its allocation is fixed.
     effort : Effort
-    same_kind : bool, optional
-        Whether the teacher is a network of the same kind; for lowered problems it is not, and the
-        arguments that need it are not used.
+    more : frozenset of Feature, optional
+        The features of a problem that is reduced to this one.
     ranks : (GenericRank, GenericRank), optional
         The network's and the allocation's rank, if they are known already.
 
@@ -71,19 +75,17 @@ def certify_linear(
     """
 
     def decide() -> Certificate:
-        case = Case(problem, effort, ranks or generic_ranks(problem, effort.seed), same_kind)
+        case = Case(
+            problem, effort, ranks or generic_ranks(problem, effort.seed), problem.features | more
+        )
         whole, own = case.whole, case.own
         if own.rank < whole.rank:
             rule, bound, reasons = why_minimal(problem, whole, own, effort.seed)
-            return case.conclude(MINIMAL, rule, error=bound, reasons=reasons)
+            return case.conclude(MINIMAL, rule, error=bound, reasons=reasons, theorem=RANK_DEFICIT)
         for attempt in ORDER:
             present = argument(attempt.argument)
-            if not same_kind and present.why.keys() <= set(present.of_same_kind):
+            if not case.begin(attempt, present):
                 continue
-            if not problem.has_plain_labels and MAXIMAL in present.of_same_kind:
-                # It makes the teacher a student.
-                continue
-            case.begin(attempt)
             # What needs no time may still be found after the limit.
             with suppress(OutOfTime):
                 found = present.search(case)
@@ -91,7 +93,7 @@ def certify_linear(
                     return case.by(present, found)
         return case.undecided()
 
-    return certified(problem, effort, decide, can_vanish=True)
+    return certified(problem, effort, decide, can_vanish=True, more=more)
 
 
 def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank]:
@@ -101,7 +103,7 @@ def generic_ranks(problem: Problem, seed: int) -> tuple[GenericRank, GenericRank
     """
     allocation = problem.allocation
     with phase("generic ranks"):
-        if not problem.has_plain_labels:
+        if Feature.ARBITRARY_LABELS in problem.features:
             most = problem.network.outputs
             own = allocation_rank(allocation, problem.student(), most, seed)
             return replace(own, rank=most, upper=most, error=Fraction(0)), own

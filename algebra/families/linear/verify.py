@@ -18,8 +18,9 @@ The verdict's status is that of the weakest premise.
 from __future__ import annotations
 
 from algebra.certificates.checks import PROVED, CheckFailed, Checklist, Verification, weakest
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
 from algebra.certificates.rank_claims import RankChecker
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.linear.arguments.argument import NO_COUNT, OF_ALL, OF_PART, Argument, Claimed
@@ -32,9 +33,7 @@ def verify_linear(data: object, effort: Effort) -> Verification:
     return verified(data, lambda claim, checklist: check_claim(claim, checklist, effort))
 
 
-def check_claim(
-    claim: Claim, checklist: Checklist, effort: Effort, *, same_kind: bool = True
-) -> str:
+def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
     """Verify the claims of a certificate of a linear network, except its words.
 
     Parameters
@@ -43,31 +42,28 @@ def check_claim(
     checklist : Checklist
         It collects the results.
     effort : Effort
-    same_kind : bool, optional
-        Whether the teacher is a network of the same kind; for lowered problems it is not, and "the
-        teacher is a student" proves nothing.
 
     Returns
     -------
-    str
-        Status of the verdict.
+    Conclusion
+        The status of the verdict, and the theorem that it follows from.
 
     Raises
     ------
     CheckFailed
     """
-    return _LinearChecker(claim, checklist, effort, same_kind).run()
+    return _LinearChecker(claim, checklist, effort).run()
 
 
 class _LinearChecker(RankChecker):
     """The checks of one claim on a linear network."""
 
-    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort, same_kind: bool) -> None:
+    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
         found = read_linear(claim)
         super().__init__(claim, found.ranks, checklist, effort)
-        self.argument, self.value, self.same_kind = found.argument, found.value, same_kind
+        self.argument, self.value = found.argument, found.value
 
-    def run(self) -> str:
+    def run(self) -> Conclusion:
         claim, roots = self.claim, self.evidence.root_count
         self._need_place(self.evidence.arguments())
         counts = NO_COUNT if self.argument is None else self.argument.counts
@@ -79,26 +75,24 @@ class _LinearChecker(RankChecker):
 
             check_vanishing(self.problem, claim.verdict, claim.equations, claim.rank, self.say)
             self._error_bound(True)
-            return PROVED
+            return Conclusion(PROVED, LABELS_VANISH)
         known = self._network_rank()
         attained = self._allocation_rank()
         if claim.verdict == MINIMAL:
-            return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+            status = self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+            return Conclusion(status, RANK_DEFICIT)
         self._full_rank(known)
         if claim.verdict == UNDECIDED:
             self._count_beside()
-            return self._only_numbers()
+            return Conclusion(self._only_numbers())
         return self._argued(known, self.argument or argument(ROOT_COUNT))
 
-    def _argued(self, known: str, own: Argument) -> str:
+    def _argued(self, known: str, own: Argument) -> Conclusion:
         """The verdict follows by an argument, from the ranks and perhaps N."""
-        claim, place = self.claim, f"evidence.{own.name}"
+        claim = self.claim
         if claim.verdict not in own.why:
             known_by = {MAXIMAL: "MP = 1", INTERMEDIATE: "MP < 1"}[claim.verdict]
             raise CheckFailed("evidence", f"has no argument for {known_by}")
-        if claim.verdict in own.of_same_kind and not self.same_kind:
-            text = "the teacher is not a network of this kind, so this proves nothing"
-            raise CheckFailed(place, text)
         if own.counts == OF_ALL and claim.learnable != claim.equations:
             text = f"{claim.learnable} weights for {claim.equations} equations: N is not finite"
             raise CheckFailed("learnable", text)
@@ -113,7 +107,7 @@ class _LinearChecker(RankChecker):
         self.say("verdict", status, text + given)
         if own.counts == NO_COUNT:
             self._count_beside()
-        return status
+        return Conclusion(status, own.theorem(claim.verdict))
 
     def _count_beside(self) -> None:
         """N is verified where no argument needs it, too."""

@@ -28,6 +28,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import minimal
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.premises import AFFINE_PART, EVERYTHING_LEARNS, RANK_DEFICIT
 from algebra.certificates.verdicts import MAXIMAL, MINIMAL, NEAR, UNDECIDED, reaches
 from algebra.documents import Explanation, step
 from algebra.families.linear.certify import why_minimal
@@ -36,6 +37,9 @@ from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+
+# Without these no verdict is known.
+THEOREMS = (RANK_DEFICIT, EVERYTHING_LEARNS)
 
 
 def certify_program(problem: Problem, effort: Effort) -> Certificate:
@@ -98,12 +102,12 @@ class _ModelCertifier(OnRanks):
                 tried = "other activation patterns or tokens may have other ranks"
                 return self.conclude(UNDECIDED, rule, tried=(tried,))
             rule, bound, reasons = why_minimal(self.problem, self.whole, self.own, self.effort.seed)
-            return self.conclude(MINIMAL, rule, bound, reasons=reasons)
+            return self.conclude(MINIMAL, rule, bound, reasons=reasons, theorem=RANK_DEFICIT)
         part = self._affine_part()
         if part:
             self.evidence["affine_part"] = part
             rule = f"the labels are affine in {', '.join(part)}, of full rank: a linear system"
-            return self.conclude(MAXIMAL, rule)
+            return self.conclude(MAXIMAL, rule, theorem=AFFINE_PART)
         what = "analytic" if self.piece is None else "by pieces"
         tried = "parameters in which the labels are affine: none of full rank"
         return self.conclude(UNDECIDED, f"not minimal, {what}", tried=(tried,))

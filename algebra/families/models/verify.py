@@ -17,8 +17,9 @@ from dataclasses import dataclass, field, replace
 from typing import Annotated
 
 from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
 from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Keyword
@@ -74,7 +75,7 @@ class _ModelChecker(FormalClaimChecker):
         assert isinstance(claim.problem.network, ProgramNetwork)
         self.network = claim.problem.network
 
-    def run(self) -> str:
+    def run(self) -> Conclusion:
         claim, network = self.claim, self.network
         self.say("problem.network.digest", PROVED, f"the model in the file: {network.digest}")
         if (self.piece is not None) != network.is_piecewise:
@@ -100,7 +101,7 @@ class _ModelChecker(FormalClaimChecker):
             raise CheckFailed("evidence.upper_bounds", "upper bounds decide nothing")
         if claim.verdict == UNDECIDED:
             self._error_bound(known == PROVED)
-            return self._only_numbers()
+            return Conclusion(self._only_numbers())
         if not exact:
             raise CheckFailed("evidence.regular_minor", "is missing: formal ranks are upper bounds")
         if claim.verdict == MINIMAL:
@@ -108,7 +109,8 @@ class _ModelChecker(FormalClaimChecker):
                 raise CheckFailed(
                     "verdict", "minimal on one activation pattern does not mean minimal"
                 )
-            return self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+            status = self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
+            return Conclusion(status, RANK_DEFICIT)
         if claim.verdict == INTERMEDIATE:
             raise CheckFailed("verdict", "the evidence does not show MP < 1")
         known = self._known_by_minor(known)
@@ -140,7 +142,7 @@ class _ModelChecker(FormalClaimChecker):
         self._regular(self.network, self.problem.allocation.cells, self.problem.support)
         return True
 
-    def _affine(self, known: str) -> str:
+    def _affine(self, known: str) -> Conclusion:
         """An affine part of full rank implies MP = 1."""
         place, problem = "evidence.affine_part", self.problem
         allocation, part = problem.allocation, self.part
@@ -155,4 +157,4 @@ class _ModelChecker(FormalClaimChecker):
             raise CheckFailed(place, f"has rank {found.rank}, not {self.claim.equations}")
         self.say(place, known, "the labels are affine in it, of full rank")
         self.say("verdict", known, "a linear system always has a solution: MP = 1")
-        return known
+        return Conclusion(known, AFFINE_PART)

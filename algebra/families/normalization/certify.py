@@ -34,6 +34,7 @@ from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import RankData
+from algebra.certificates.premises import ALMOST_ALL
 from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import (
     INTERMEDIATE,
@@ -49,9 +50,29 @@ from algebra.documents import Explanation
 from algebra.families.linear.certify import certify_linear
 from algebra.families.normalization.blocks import realizes_all
 from algebra.networks.normalization import NormNet
+from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+
+# Signs and measured weights are refused for these networks.
+_PROVED: Covers = {
+    Feature.BOUNDED: ALMOST_ALL[Feature.BOUNDED],
+    Feature.DISCRETE: ALMOST_ALL[Feature.DISCRETE],
+    Feature.SCALES: ALMOST_ALL[Feature.SCALES],
+    Feature.ZEROS: ALMOST_ALL[Feature.ZEROS],
+    Feature.DENSE_TARGET: "the labels of the theorem are those of the dense target",
+}
+_SILENT = "that units are inactive on all samples is an open condition, near 0 too"
+CONSTRUCTION = Premises(
+    "construction", MAXIMAL, {**_PROVED, Feature.PIECES: "each layer of the target is realized"}
+)
+NARROW_STUDENT = Premises("narrow_student", MINIMAL, _PROVED)
+FEWER_SCALES = {
+    verdict: Premises("fewer_scales", verdict, {**_PROVED, Feature.PIECES: _SILENT})
+    for verdict in (MINIMAL, INTERMEDIATE)
+}
+THEOREMS = (CONSTRUCTION, NARROW_STUDENT, *FEWER_SCALES.values())
 
 NARROW = "the frozen net's labels have dimension {0}, the target's {1}"
 
@@ -140,6 +161,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         sizes = ", ".join(f"{b.unknowns} scales for {b.equations} equations" for b in blocks)
         return conclude(
             MAXIMAL, f"each layer of the target is realized: {sizes}", target.rank,
+            theorem=CONSTRUCTION,
             prime=blocks[0].p, evidence={"construction": [b.to_dict() for b in blocks]},
             why="MP = 1. The learnable weights of each layer solve the linear equations of the "
             "target's layer.",
@@ -156,9 +178,9 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
             }
             return conclude(
                 MINIMAL, NARROW.format(whole.rank, target.rank), own.rank, prime=own.p,
-                error_bound=whole.error, evidence=evidence,
+                error_bound=whole.error, evidence=evidence, theorem=NARROW_STUDENT,
             )  # fmt: skip
-        found = certify_linear(inner, effort, same_kind=False)
+        found = certify_linear(inner, effort, more=problem.features)
         return replace(
             found,
             evidence={"lowered": found.to_dict()},
@@ -171,10 +193,12 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     if r < target.rank:
         text = f"{r} learnable weights in effect, labels of dimension {target.rank}"
         if network.depth == 1:
-            return conclude(MINIMAL, text, rank)
+            return conclude(MINIMAL, text, rank, theorem=FEWER_SCALES[MINIMAL])
         if problem.allocation.masks[f"b{network.layers}"].all():
             note = "never minimal: target and student are both silent with positive probability"
-            return conclude(INTERMEDIATE, text, rank, notes=(note,))
+            return conclude(
+                INTERMEDIATE, text, rank, notes=(note,), theorem=FEWER_SCALES[INTERMEDIATE]
+            )
         tried += (f"MP < 1: {text}; whether MP > 0 is open",)
     else:
         tried += (f"counting: {r} learnable weights in effect, {target.rank} equations",)

@@ -21,20 +21,25 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
+from algebra.certificates.premises import need_covered
 from algebra.certificates.records import PrimeAndPoint, Record
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count, Size, named_key
 from algebra.families.linear.verify import check_claim
 from algebra.families.normalization.blocks import block_solvable, shifts_fit
 from algebra.families.normalization.certify import (
+    CONSTRUCTION,
+    FEWER_SCALES,
     NARROW,
+    NARROW_STUDENT,
     effective_learnable,
     target_rank,
 )
 from algebra.networks.normalization import NormNet
+from algebra.problems.features import Premises
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
@@ -81,7 +86,7 @@ def verify_normnet(data: object, effort: Effort) -> Verification:
     return verified(data, lambda claim, checklist: _check(claim, checklist, effort))
 
 
-def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
+def _check(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
     """The verdict must follow by one of the arguments in the docstring of `certify`."""
     problem, verdict, say = claim.problem, claim.verdict, checklist.say
     network, reduction = problem.network, lowered(problem)
@@ -94,8 +99,7 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     evidence = NormalizationEvidence.from_dict(claim.evidence)
     if reduction is not None and evidence.lowered is not None:
         evidence.only("lowered")
-        _check_lowered(claim, evidence.lowered, reduction.problem, checklist, effort)
-        return
+        return _check_lowered(claim, evidence.lowered, reduction.problem, checklist, effort)
     if claim.generic_root_count is not None:
         raise CheckFailed("generic_root_count", "nothing here gives it")
     target, support = network.target()
@@ -104,11 +108,13 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
     evidence.only("target_rank", *allowed.get(verdict, ()))
     r = effective_learnable(problem)
     certain, prime, rank = True, 0, min(r, again.rank)
+    theorem: Premises | None = None
     if verdict == MAXIMAL:
         prime, rank = (
             _check_construction(problem, evidence.of("construction"), checklist),
             again.rank,
         )
+        theorem = CONSTRUCTION
     elif verdict == MINIMAL and reduction is not None:
         inner = reduction.problem
         net, support = inner.network, inner.support
@@ -124,18 +130,20 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> None:
         status = PROVED if certain else PROBABLE
         text = NARROW.format(whole.rank, again.rank)
         say("verdict", status, f"{text}: MP = 0")
+        theorem = NARROW_STUDENT
     elif verdict == UNDECIDED:
         if reduction is not None:
             raise CheckFailed("evidence.lowered", "is missing")
         say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
     else:
-        _check_counting(claim, r, again, checklist)
+        theorem = _check_counting(claim, r, again, checklist)
     claim.check_numbers(rank=rank, prime=prime)
     if (claim.error_bound == 0) != certain:
         raise CheckFailed("error_bound", "does not fit what the verdict rests on")
+    return Conclusion(status, theorem)
 
 
-def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checklist) -> None:
+def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checklist) -> Premises:
     """ReLU: r < ρ effective weights imply MP = 0 at depth 1, MP < 1 at larger depth.
 
     At larger depth MP > 0 if the last shifts learn, by inactive units.
@@ -151,11 +159,12 @@ def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checkl
     if network.depth > 1 and not problem.allocation.masks[f"b{network.layers}"].all():
         raise CheckFailed("verdict", "the last shifts do not all learn: MP > 0 does not follow")
     checklist.say("verdict", PROVED, text)
+    return FEWER_SCALES[claim.verdict]
 
 
 def _check_lowered(
     claim: Claim, data: object, problem: Problem, checklist: Checklist, effort: Effort
-) -> None:
+) -> Conclusion:
     """The verdict on the lowered problem is a verdict on the original."""
     place = "evidence.lowered"
     inner = Claim.from_dict(data, place)
@@ -167,7 +176,10 @@ def _check_lowered(
     known = checklist.checks[-1].status
     within = Checklist()
     try:
-        status = check_claim(inner, within, effort, same_kind=False)
+        shown = check_claim(inner, within, effort)
+        if inner.verdict != UNDECIDED:
+            every = claim.problem.features | problem.features
+            need_covered(inner.verdict, shown.theorem, every)
         inner.check_words(within.say)
     except CheckFailed as failure:
         raise CheckFailed(_within(place, failure.place), str(failure)) from None
@@ -175,7 +187,8 @@ def _check_lowered(
         for found in within.checks:
             checklist.say(_within(place, found.place), found.status, found.text)
     text = "a verdict on the lowered problem is one on the network"
-    checklist.say("verdict", weakest(known, status), text)
+    checklist.say("verdict", weakest(known, shown.status), text)
+    return shown
 
 
 def _within(outer: str, place: str) -> str:

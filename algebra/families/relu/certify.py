@@ -19,6 +19,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
+from algebra.certificates.premises import NEARBY
 from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import (
     INTERMEDIATE,
@@ -32,11 +33,33 @@ from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
+from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import network_rank
 from algebra.time_limits import OutOfTime, phase
+
+# Exact numbers cannot be perturbed, and with signs units may be unable to be inactive at once.
+_LAWS: Covers = {
+    Feature.BOUNDED: "W1, W2 and X may be multiplied by positive numbers: an instance is scaled "
+    "into the support, and units are inactive near 0 too",
+    Feature.DISCRETE: NEARBY[Feature.DISCRETE],
+    Feature.SCALES: NEARBY[Feature.SCALES],
+    Feature.ZEROS: NEARBY[Feature.ZEROS],
+}
+FEW_DIMENSIONS = Premises(
+    "few_dimensions",
+    INTERMEDIATE,
+    {**_LAWS, Feature.PIECES: "budgets bound the ranks of all activation patterns at once"},
+)
+NO_MATCH_NEARBY = Premises(
+    "no_match",
+    INTERMEDIATE,
+    {**_LAWS, Feature.PIECES: "the leaves cover all activation patterns"},
+)
+
+THEOREMS = (FEW_DIMENSIONS, NO_MATCH_NEARBY)
 
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
@@ -120,4 +143,5 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         tried=() if certain or instance is not None else tuple(tried),
         evidence=evidence,
         seed=seed,
+        theorem=FEW_DIMENSIONS if certain else NO_MATCH_NEARBY,
     )

@@ -17,13 +17,15 @@ from algebra.certificates.checks import (
     Say,
     Verification,
 )
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
+from algebra.certificates.premises import LABELS_VANISH
 from algebra.certificates.records import Record
 from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.relu.arrangement import Refuter
+from algebra.families.relu.certify import FEW_DIMENSIONS, NO_MATCH_NEARBY
 from algebra.families.relu.decision import NO_MATCH, Decision, read_decision
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
@@ -44,7 +46,7 @@ class ReluEvidence(Record):
 def verify_relu(data: object, effort: Effort) -> Verification:
     """Verify the certificate of a shallow ReLU net at points of the effort's seed."""
 
-    def check(claim: Claim, checklist: Checklist) -> None:
+    def check(claim: Claim, checklist: Checklist) -> Conclusion:
         assert isinstance(data, Mapping)
         if says_vanishing(claim.evidence):
             check_vanishing(
@@ -52,15 +54,15 @@ def verify_relu(data: object, effort: Effort) -> Verification:
             )
             VanishingEvidence.from_dict(claim.evidence)
             _check_numbers(claim, claim.rank, 0)
-        else:
-            evidence = ReluEvidence.from_dict(claim.evidence)
-            if claim.verdict != INTERMEDIATE and evidence.no_match is not None:
-                raise CheckFailed("evidence.no_match", "does not belong to this verdict")
-            prime = _check_active_rank(claim, evidence.active_rank, effort.seed, checklist.say)
-            allocation = claim.problem.allocation
-            bound = min(rank_bound(allocation), allocation.size, claim.equations)
-            _check_numbers(claim, bound, prime)
-            check_relu(claim.problem, data, bound, checklist.say)
+            return Conclusion(PROVED, LABELS_VANISH)
+        evidence = ReluEvidence.from_dict(claim.evidence)
+        if claim.verdict != INTERMEDIATE and evidence.no_match is not None:
+            raise CheckFailed("evidence.no_match", "does not belong to this verdict")
+        prime = _check_active_rank(claim, evidence.active_rank, effort.seed, checklist.say)
+        allocation = claim.problem.allocation
+        bound = min(rank_bound(allocation), allocation.size, claim.equations)
+        _check_numbers(claim, bound, prime)
+        return check_relu(claim.problem, data, bound, checklist.say)
 
     return verified(data, check)
 
@@ -86,7 +88,7 @@ def _check_active_rank(claim: Claim, given: RankData, seed: int, say: Say) -> in
     return prime
 
 
-def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) -> None:
+def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) -> Conclusion:
     """Check a verdict on a ReLU net whose ranks have been checked.
 
     Parameters
@@ -106,9 +108,10 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
     verdict, equations = data["verdict"], data["equations"]
     if verdict == "undecided":
         say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
-    elif verdict != "intermediate":
+        return Conclusion(UNCHECKED)
+    if verdict != "intermediate":
         raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
-    elif "no_match" in data["evidence"]:
+    if "no_match" in data["evidence"]:
         leaves = _check_instance(problem, data["evidence"]["no_match"])
         say(
             "evidence.no_match",
@@ -117,15 +120,16 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
             f"slack: {leaves}",
         )
         say("verdict", PROVED, "MP < 1; both nets are silent with positive probability, so MP > 0")
-    elif bound >= equations:
+        return Conclusion(PROVED, NO_MATCH_NEARBY)
+    if bound >= equations:
         raise CheckFailed("verdict", f"rank {bound} is not below {equations}")
-    else:
-        say(
-            "verdict",
-            PROVED,
-            f"every pattern has rank at most {bound} < {equations}; both nets are "
-            "silent with positive probability",
-        )
+    say(
+        "verdict",
+        PROVED,
+        f"every pattern has rank at most {bound} < {equations}; both nets are "
+        "silent with positive probability",
+    )
+    return Conclusion(PROVED, FEW_DIMENSIONS)
 
 
 def _check_instance(problem: Problem, evidence: Mapping[str, Any]) -> int:

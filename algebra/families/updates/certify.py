@@ -30,12 +30,15 @@ from typing import Any
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
+from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
 from algebra.certificates.vanishing import labels_vanish
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR, UNDECIDED
 from algebra.documents import Explanation, step
-from algebra.families.activations.reach import is_one_sided, stuck_output
+from algebra.families.activations.reach import STUCK_OUTPUT, is_one_sided, stuck_output
 from algebra.families.linear.arguments.argument import solutions
 from algebra.families.updates.equivalent import (
+    CELLS_WITHIN_REACH,
+    ODD_PARAMETER_COUNT,
     as_plain,
     cells_instead,
     need_jacobian,
@@ -109,19 +112,20 @@ class _UpdateCertifier(OnRanks):
             return self._minimal(whole, own)
         if learning.is_affine:
             rule = "the labels are affine in what learns, of full rank: a linear system"
-            return self.conclude(MAXIMAL, rule)
+            return self.conclude(MAXIMAL, rule, theorem=AFFINE_PART)
         row = self._stuck()
         if row is not None:
             self.evidence["stuck_output"] = row
             rule = f"output {row} cannot match every teacher: the activation is bounded on one side"
-            return self.conclude(INTERMEDIATE, rule)
+            return self.conclude(INTERMEDIATE, rule, theorem=STUCK_OUTPUT)
         part, looked = self._part()
         if part is not None:
             self.evidence["part"] = part.to_dict()
             self.certainty = part.root_count_certainty
             count = part.learnable
             rule = f"{plural(count, f'{count} cell')} within its reach are maximal: {part.rule}"
-            return self.conclude(MAXIMAL, rule, whole.error + part.error_bound)
+            error = whole.error + part.error_bound
+            return self.conclude(MAXIMAL, rule, error, theorem=CELLS_WITHIN_REACH)
         if learning.dimension > whole.rank:
             rule = "not minimal, more dimensions than equations"
             return self.conclude(UNDECIDED, rule, tried=looked)
@@ -137,7 +141,9 @@ class _UpdateCertifier(OnRanks):
         self.counted(roots)
         if roots.value % 2:
             rule = "odd generic root count" if roots.value > 1 else "one solution"
-            return self.conclude(MAXIMAL, rule, generic_root_count=roots.value)
+            return self.conclude(
+                MAXIMAL, rule, generic_root_count=roots.value, theorem=ODD_PARAMETER_COUNT
+            )
         rule = f"not minimal, {roots.value} complex solutions"
         looked = (*looked, "instances without real solutions are not searched for with updates")
         return self.conclude(UNDECIDED, rule, generic_root_count=roots.value, tried=looked)
@@ -159,8 +165,9 @@ class _UpdateCertifier(OnRanks):
             rule = plural(size, f"{size} learnable parameter")
             rule += f" ({gauge} more of gauge)" * bool(gauge)
             rule += plural(whole.rank, f", {whole.rank} independent equation")
-            return self.conclude(MINIMAL, rule, Fraction(0))
-        return self.conclude(MINIMAL, f"generic rank {own.rank} of {whole.rank}", own.error)
+            return self.conclude(MINIMAL, rule, Fraction(0), theorem=RANK_DEFICIT)
+        rule = f"generic rank {own.rank} of {whole.rank}"
+        return self.conclude(MINIMAL, rule, own.error, theorem=RANK_DEFICIT)
 
     def _stuck(self) -> int | None:
         network = self.network

@@ -19,10 +19,44 @@ from itertools import product
 import networkx as nx
 import numpy as np
 
+from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.networks.base import Network
 from algebra.networks.protocols import HasJacobian, jacobian_of, not_known
+from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank, Update
+
+# The verdict on the cells has its own theorem and premises.
+CELLS_WITHIN_REACH = Premises(
+    "cells_within_reach",
+    MAXIMAL,
+    dict.fromkeys(
+        (*ALMOST_ALL, *UPDATES, *NONLINEAR),
+        "some of the students with updates are the students with these cells",
+    ),
+)
+
+
+def same_labels(verdict: str) -> Premises:
+    """The theorem that updates equivalent to cells have their verdict: see the module."""
+    same = "the students with updates have the labels of the students with the cells"
+    covers = dict.fromkeys((*ALMOST_ALL, *UPDATES, *NONLINEAR), same)
+    return Premises("same_labels", verdict, covers)
+
+
+# An odd number of complex solutions in the parameters: `algebra.systems.update_roots`.
+_PARAMETERS = "N counts the solutions in the parameters of the updates"
+ODD_PARAMETER_COUNT = Premises(
+    "root_count",
+    MAXIMAL,
+    {
+        **ALMOST_ALL,
+        **dict.fromkeys(UPDATES, _PARAMETERS),
+        Feature.POLYNOMIAL: _PARAMETERS,
+        Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
+    },
+)
 
 # For this many low-rank updates rows and columns are tried in all combinations.
 _COMBINED = 3

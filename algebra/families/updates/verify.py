@@ -29,8 +29,9 @@ from algebra.certificates.checks import (
     Verification,
     weakest,
 )
-from algebra.certificates.claim import Claim, verified
+from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
 from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -39,9 +40,12 @@ from algebra.families.activations.formal import FormalClaimChecker, FormalEviden
 from algebra.families.activations.verify import check_stuck, refute_maximal
 from algebra.families.linear.recount import counted_modulo
 from algebra.families.updates.equivalent import (
+    CELLS_WITHIN_REACH,
+    ODD_PARAMETER_COUNT,
     as_plain,
     cells_instead,
     need_jacobian,
+    same_labels,
     with_cells,
     within_reach,
 )
@@ -65,7 +69,7 @@ def verify_updates(
 ) -> Verification:
     """Verify the certificate of a problem with updates; `verify_cells` verifies those of cells."""
 
-    def check(claim: Claim, checklist: Checklist) -> None:
+    def check(claim: Claim, checklist: Checklist) -> Conclusion:
         need_jacobian(claim.problem.network)
         plain = as_plain(claim.problem)
         silent = "labels_vanish" in claim.evidence
@@ -79,10 +83,10 @@ def verify_updates(
             else:
                 _check_equivalences(plain, masks, effort.seed, checklist)
             inner = {**data, "problem": simpler.to_dict(), "learnable": simpler.allocation.size}
-            nested(inner, effort, verify_cells, checklist, "")
-            return
+            status = nested(inner, effort, verify_cells, checklist, "")
+            return Conclusion(status, same_labels(claim.verdict))
         _check_equivalences(plain, masks, effort.seed, checklist)
-        _UpdateChecker(claim, simpler, checklist, effort, verify_cells).run()
+        return _UpdateChecker(claim, simpler, checklist, effort, verify_cells).run()
 
     return verified(data, check)
 
@@ -173,7 +177,7 @@ class _UpdateChecker(FormalClaimChecker):
         self.verify_cells, self.checklist = verify_cells, checklist
         self.learning = problem.learning
 
-    def run(self) -> str:
+    def run(self) -> Conclusion:
         claim = self.claim
         self._only_what_belongs()
         refute_maximal(claim, self.learning.moving, self.seed)
@@ -184,13 +188,14 @@ class _UpdateChecker(FormalClaimChecker):
             self._error_bound(known == PROVED)
             if self.evidence.root_count is not None:
                 self._parameter_count(self.evidence.root_count)
-            return self._only_numbers()
+            return Conclusion(self._only_numbers())
         if not exact:
             text = "formal ranks are upper bounds only, with this activation"
             raise CheckFailed("evidence.allocation_rank", text)
         if claim.verdict == MINIMAL:
             size = self.learning.dimension
-            return self._minimal(attained, size, f"students of dimension {size}")
+            status = self._minimal(attained, size, f"students of dimension {size}")
+            return Conclusion(status, RANK_DEFICIT)
         self._full_rank(known, "the rank of what learns")
         if claim.verdict == INTERMEDIATE:
             return check_stuck(self, self.learning.moving, self.stuck, known)
@@ -221,29 +226,28 @@ class _UpdateChecker(FormalClaimChecker):
             lambda seed: allocation_rank(own, self.problem.support, claim.equations, seed),
         )  # fmt: skip
 
-    def _covers(self, known: str) -> str:
+    def _covers(self, known: str) -> Conclusion:
         """An affine map of full rank, or maximal cells within reach, imply MP = 1."""
         roots = self.evidence.root_count
         if roots is not None:
             if self.part is not None:
                 raise CheckFailed("evidence.root_count", "does not belong beside a part")
-            return self._odd(known, roots)
+            return Conclusion(self._odd(known, roots), ODD_PARAMETER_COUNT)
         if self.part is None:
             if not self.learning.is_affine:
                 text = "maximal: the labels are not affine in what learns, and no part is named"
                 raise CheckFailed("verdict", text)
             self.say("verdict", known, "the labels are affine in what learns, full rank: MP = 1")
-            return known
+            return Conclusion(known, AFFINE_PART)
         place = "evidence.part"
         part = Claim.from_dict(self.part, place)
         whole, own = self.problem, part.problem
         if own.updates or part.verdict != MAXIMAL:
             raise CheckFailed(place, "is no certificate of maximal cells")
-        if (own.network, own.distribution) != (whole.network, whole.distribution) or _plain(
-            own.support
-        ) != _plain(whole.support):
-            raise CheckFailed(f"{place}.problem", "is about another network")
         masks = own.allocation.masks
+        # Everything but the cells is that of this problem: laws, values, structural zeros.
+        if own != replace(whole, learnable=own.learnable):
+            raise CheckFailed(f"{place}.problem", "is not this problem with cells that learn")
         free = set(self.learning.cells)
         for name, mask in masks.items():
             update = whole.updates.get(name)
@@ -256,7 +260,7 @@ class _UpdateChecker(FormalClaimChecker):
         self.say(f"{place}.problem", PROVED, "what learns takes all values of these cells")
         status = nested(self.part, self.effort, self.verify_cells, self.checklist, place)
         self.say("verdict", status, "cells within reach have MP = 1, and so has every larger set")
-        return weakest(status)
+        return Conclusion(weakest(status), CELLS_WITHIN_REACH)
 
     def _odd(self, known: str, roots: RootEvidence) -> str:
         """An odd number of complex solutions of a generic instance implies MP = 1."""
@@ -282,7 +286,3 @@ class _UpdateChecker(FormalClaimChecker):
             lambda p, rng: count_at(self.problem, p, rng, LAST, seconds), self.seed, place,
             self.say,
         )  # fmt: skip
-
-
-def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:
-    return {name: mask.tolist() for name, mask in support.items()}

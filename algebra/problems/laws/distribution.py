@@ -153,11 +153,6 @@ class Distribution:
         return self.labels == ARBITRARY
 
     @property
-    def is_continuous(self) -> bool:
-        """Whether generic verdicts are statements about the match probability."""
-        return "rademacher" not in (self.weights, self.inputs, self.teacher)
-
-    @property
     def has_full_support(self) -> bool:
         """Whether the law of samples and of weights (with their signs) has full support."""
         return {self.weights, self.inputs, self.teacher} == {"normal"}

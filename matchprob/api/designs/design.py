@@ -234,13 +234,14 @@ def design(
     >>> found.goal, found.allocation.size, found.is_optimal
     ('cheapest', 4, True)
     """
+    from algebra.questions.premises import need_generic
     from algebra.ranks.minors import is_attained
     from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
     from matchprob.api.certify import relaxation, root_counter
     from matchprob.api.designs.demands import DemandOptions, allowed_cells
 
     problem = by_parameters(network_of(question), singly="design")
-    problem.need_generic("design")
+    need_generic(problem, "design")
     name = chosen_goal(goal, budget, cost_budget)
     if name in COUNTED and isinstance(problem.network, Parametrized):
         raise InputError(

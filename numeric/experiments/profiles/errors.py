@@ -32,6 +32,7 @@ from algebra.errors import InputError
 from algebra.families.registry import family_of
 from algebra.linalg.rational import nearest_double, rational_echelon
 from algebra.networks.base import Network
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
 from algebra.time_limits import check_time
@@ -54,7 +55,7 @@ def check_teacher(problem: Problem) -> None:
     ------
     InputError
     """
-    if problem.distribution.has_arbitrary_labels:
+    if Feature.ARBITRARY_LABELS in problem.features:
         raise InputError(
             "`by` ('error'): the labels are not a teacher's: remove `labels` from [distribution]"
         )

@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.certificates.verdicts import is_beyond, why_refused
 from algebra.families.registry import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
@@ -208,13 +207,12 @@ def test_what_is_refused_and_what_is_beyond():
     """ReLU networks with signs or numbers; "intermediate" with numbers and bounded laws."""
     relu = mp.ShallowReLU(q=2, n=2, d=1, m=2)
     signed = mp.Distribution(signs=[1, -1])
-    assert why_refused(Problem(relu, {"W1": [[1, 1], [0, 0]]}, distribution=signed))
-    assert not why_refused(Problem(relu, {"W1": [[1, 1], [0, 0]]}))
+    with pytest.raises(InputError, match="not known with signs of weights: use estimate"):
+        certify(Problem(relu, {"W1": [[1, 1], [0, 0]]}, distribution=signed))
     with pytest.raises(InputError, match="use estimate, count or decide"):
         certify(Problem(relu, {"W1": [[1, 1], [0, 0]]}, values={"W2": [[1, 1]]}))
     bounded = mp.Distribution(teacher="uniform")
     problem = Problem(NET, DIAGONAL, values={"B": [[1], [2]]}, distribution=bounded)
-    assert is_beyond(problem)
     assert certify(problem).verdict == "undecided"
     data = data_of(Problem(NET, DIAGONAL, values={"B": [[1], [2]]}))
     data["problem"]["distribution"] = bounded.to_dict()

@@ -16,6 +16,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import LAWS, Distribution
 from algebra.problems.problem import Problem
@@ -160,11 +161,12 @@ def test_the_problem_of_an_allocation():
     assert problem.distribution.inputs == "uniform"
 
 
-def test_which_laws_are_continuous():
+def test_which_laws_are_discrete():
     """Only Rademacher parts restrict generic verdicts to no claim about MP."""
     for law in LAWS:
         for name in ("weights", "inputs", "teacher"):
-            assert Distribution(**{name: law}).is_continuous == (law != "rademacher")
+            problem = Problem(NET, {}, distribution=Distribution(**{name: law}))
+            assert (Feature.DISCRETE in problem.features) == (law == "rademacher")
 
 
 def test_a_file_without_learnable_is_read_where_none_is_needed(file):

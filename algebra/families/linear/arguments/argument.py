@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from algebra.certificates.checks import Say
 from algebra.certificates.family import Effort
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.problems.features import Covers, Premises
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -103,8 +104,9 @@ class Argument:
         argument.  It raises `CheckFailed`.
     counts : str
         `NO_COUNT`: it stands alone, at most beside N.  `OF_ALL`, `OF_PART`: it needs this N.
-    of_same_kind : tuple of str
-        Verdicts for which the teacher must be a network of the same kind.
+    covers : mapping of str to mapping
+        For each verdict the features of problems for which the theorem is proved, with the sentence
+        of the proof that covers each (`algebra.certificates.premises`).
     """
 
     name: str
@@ -112,8 +114,15 @@ class Argument:
     why: Mapping[str, str]
     search: Callable[[Case], FoundEvidence | None]
     check: Callable[[Problem, Any, Claimed], str]
+    covers: Mapping[str, Covers]
     counts: str = NO_COUNT
-    of_same_kind: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        assert self.covers.keys() == self.why.keys(), self.name
+
+    def theorem(self, verdict: str) -> Premises:
+        """What one of its verdicts follows from."""
+        return Premises(self.name, verdict, self.covers[verdict])
 
     def sentence(self, verdict: str, equations: int, roots: int | None) -> str:
         """Why the verdict follows."""

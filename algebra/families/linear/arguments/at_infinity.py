@@ -60,6 +60,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS
 from algebra.certificates.records import Counts, Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Keyword, Size
@@ -76,7 +77,7 @@ from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.laws.values import pins
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
 from algebra.systems.update_roots import FIRST, update_equations
@@ -282,7 +283,7 @@ def solution_at_infinity(
     growths : iterable of tuple of int, optional
         Vectors to try; random ones by default.
     """
-    if pins(problem.student()) or problem.network.chain() is None:
+    if problem.network.chain() is None:
         return None
     rng, end = random.Random(f"infinity/{seed}"), end_of_part(seconds)
     try:
@@ -432,8 +433,6 @@ def check(problem: Problem, found: AtInfinity, claimed: Claimed) -> str:
         raise CheckFailed(f"{PLACE}.fixed", f"are not different weights of {size}")
     if found.solutions % 2 == 0:
         raise CheckFailed(f"{PLACE}.solutions", f"{found.solutions} is even: it proves nothing")
-    if pins(problem.student()):
-        raise CheckFailed(PLACE, "weights that are exact numbers ([values]) are not known here")
 
     def count(p: int, rng: random.Random) -> int | None:
         labels = update_equations(problem, p, rng, FIRST, _MOST_TERMS)
@@ -526,4 +525,11 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
+    covers={
+        MAXIMAL: {
+            **ALMOST_ALL,
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.DENSE_TARGET: DENSE,
+        }
+    },
 )

@@ -51,6 +51,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS, NEARBY
 from algebra.certificates.records import Context, Primes, Record, matrix, table
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
@@ -70,7 +71,7 @@ from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 from algebra.polynomials.real_roots import Parametrization
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import pins
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.forms import DIRECT
 from algebra.systems.instances import modular_instance, rational_instance
@@ -166,7 +167,7 @@ def search(case: Case) -> FoundEvidence | None:
     if found.number % 2:
         return FoundEvidence(MAXIMAL, f"{text}, odd", found, note=note)
     other = None
-    if case.same_kind:
+    if INTERMEDIATE in case.covered:
         other, text = instance_without_real_points(problem, found, seed, limits.search)
     if other is None:
         case.tried[ARGUMENT.name] = text
@@ -260,10 +261,8 @@ def check(problem: Problem, found: CriticalPoints, claimed: Claimed) -> str:
         raise CheckFailed(PLACE, f"is an argument for {found.verdict}, not {claimed.verdict}")
     few = with_few_samples(problem.allocation)
     unknowns = few.size + equations
-    if (
-        pins(problem.student()) or not has_short_labels(few) or unknowns > _MOST_UNKNOWNS
-        or equations != few.network.outputs
-    ):  # fmt: skip
+    is_long = not has_short_labels(few) or unknowns > _MOST_UNKNOWNS
+    if is_long or equations != few.network.outputs:
         raise CheckFailed(PLACE, "the theorem does not apply to this problem")
     instance, number = found.instance, found.number
     if instance is None and number % 2 == 0:
@@ -330,8 +329,7 @@ def _applies(problem: Problem, equations: int) -> bool:
     """Whether ρ is the number of labels of a linear network's samples, and they are short."""
     few = with_few_samples(problem.allocation)
     return (
-        not pins(problem.student())
-        and has_short_labels(few)
+        has_short_labels(few)
         and equations == few.network.outputs
         and few.size + equations <= _MOST_UNKNOWNS
     )
@@ -452,5 +450,12 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    of_same_kind=(INTERMEDIATE,),
+    covers={
+        MAXIMAL: {
+            **ALMOST_ALL,
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.DENSE_TARGET: DENSE,
+        },
+        INTERMEDIATE: {**NEARBY, Feature.ARBITRARY_LABELS: GENERIC_LABELS},
+    },
 )

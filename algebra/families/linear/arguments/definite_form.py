@@ -65,12 +65,14 @@ import numpy as np
 from flint import fmpq
 
 from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.certificates.premises import GENERIC_LABELS, NEARBY
 from algebra.certificates.records import Record
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Keyword
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.rational import rational_kernel, rational_rank
 from algebra.networks.chain import need_chain
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, phase
 
@@ -123,7 +125,8 @@ def inputs_of_first_power(problem: Problem) -> int:
     if problem.network.chain() is None:
         return 0
     network = need_chain(problem.network)
-    if problem.is_restricted or network.chain().recurrent not in problem.allocation.matrices:
+    is_covered = ARGUMENT.theorem(INTERMEDIATE).applies(problem.features)
+    if not is_covered or network.chain().recurrent not in problem.allocation.matrices:
         return 0
     if len(problem.allocation.matrices) > 1 or problem.allocation.size > _MOST_WEIGHTS:
         return 0
@@ -239,5 +242,12 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    of_same_kind=(INTERMEDIATE,),
+    covers={
+        INTERMEDIATE: {
+            Feature.BOUNDED: NEARBY[Feature.BOUNDED],
+            Feature.DISCRETE: NEARBY[Feature.DISCRETE],
+            Feature.SCALES: NEARBY[Feature.SCALES],
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+        }
+    },
 )

@@ -46,11 +46,13 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.certificates.premises import ALMOST_ALL
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Keyword
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.modular import matmul, random_residues
 from algebra.networks.chain import need_chain
+from algebra.problems.features import Feature
 from algebra.problems.laws.values import prime_for, residue, restrict
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
@@ -371,5 +373,10 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    of_same_kind=(MAXIMAL,),
+    covers={
+        MAXIMAL: {
+            **ALMOST_ALL,
+            Feature.EXACT: "the equations are independent at a point with the exact numbers",
+        }
+    },
 )

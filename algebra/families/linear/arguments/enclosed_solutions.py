@@ -61,6 +61,7 @@ from flint import acb, acb_mat, arb, ctx, fmpq, fmpq_mat, fmpz
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.family import NonRealInstance
+from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY
 from algebra.certificates.records import Context, Record, matrix, rational_of
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
@@ -70,6 +71,7 @@ from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.linalg.rational import Rationals, rational_matrix, rational_rank
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Cell
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, phase
 
@@ -483,5 +485,13 @@ ARGUMENT = Argument(
     why={INTERMEDIATE: PERSISTS},
     search=search,
     check=check,
+    covers={
+        INTERMEDIATE: {
+            **NEARBY,
+            Feature.EXACT: "the instance has the exact numbers; all others move",
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.DENSE_TARGET: DENSE,
+        }
+    },
     counts=OF_ALL,
 )

@@ -81,6 +81,7 @@ from algebra.certificates.checks import (
     Say,
     weakest,
 )
+from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY
 from algebra.certificates.records import Context, Record, table
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Count, Size, named_key
@@ -101,6 +102,7 @@ from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, Msol
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.polynomials.real_roots import Parametrization, RealRoots
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.forms import forms
@@ -422,5 +424,14 @@ ARGUMENT = Argument(
     why={INTERMEDIATE: PERSISTS},
     search=search,
     check=check,
+    covers={
+        INTERMEDIATE: {
+            **NEARBY,
+            Feature.EXACT: "the instance has the exact numbers; all others move",
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.DENSE_TARGET: DENSE,
+            Feature.POLYNOMIAL: "solutions of any polynomial system move continuously",
+        }
+    },
     counts=OF_ALL,
 )

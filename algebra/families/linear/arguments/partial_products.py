@@ -36,6 +36,7 @@ from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS
 from algebra.certificates.records import Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Size
@@ -51,7 +52,7 @@ from algebra.networks.chain import need_chain
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
-from algebra.problems.laws.values import pins
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
@@ -174,8 +175,8 @@ def check(problem: Problem, found: FixedProducts, claimed: Claimed) -> str:
 
 
 def _applies(problem: Problem) -> bool:
-    """Whether the network is a chain with short labels, and no weight has an exact number."""
-    return not pins(problem.student()) and has_short_labels(with_few_samples(problem.allocation))
+    """Whether the network is a chain with short labels."""
+    return has_short_labels(with_few_samples(problem.allocation))
 
 
 class _Instance:
@@ -277,4 +278,11 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
+    covers={
+        MAXIMAL: {
+            **ALMOST_ALL,
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.DENSE_TARGET: DENSE,
+        }
+    },
 )

@@ -57,11 +57,13 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.certificates.premises import ALMOST_ALL
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count
 from algebra.families.linear.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.linalg.modular import matmul, modular_rank
 from algebra.networks.chain import need_chain
+from algebra.problems.features import Feature
 from algebra.problems.laws.values import prime_for
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
@@ -208,4 +210,11 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
+    covers={
+        MAXIMAL: {
+            **ALMOST_ALL,
+            Feature.EXACT: "the determinants are not 0 at a point with the exact numbers",
+            Feature.ARBITRARY_LABELS: "a proper map of degree ≠ 0 reaches every label",
+        }
+    },
 )

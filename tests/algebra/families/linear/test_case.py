@@ -14,14 +14,16 @@ from tests.samples import DIAGONAL, NET
 
 @pytest.fixture
 def case():
-    return Case(DIAGONAL, Effort(limits=Limits(80.0)), generic_ranks(DIAGONAL, 0), True)
+    return Case(
+        DIAGONAL, Effort(limits=Limits(80.0)), generic_ranks(DIAGONAL, 0), DIAGONAL.features
+    )
 
 
 def test_searches_are_numbered_and_have_their_share(case):
     """The time for a Gröbner basis is that of the call, divided by the attempt's number."""
     shares = []
     for divisor in (2, 8):
-        case.begin(Attempt("at_infinity", divisor))
+        case.begin(Attempt("at_infinity", divisor), argument("at_infinity"))
         shares.append((case.attempt, case.seconds))
     assert shares == [(0, 40.0), (1, 10.0)]
 

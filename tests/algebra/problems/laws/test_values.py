@@ -22,6 +22,7 @@ from algebra.problems.laws.values import (
     residue,
     restrict,
 )
+from algebra.questions.premises import need_generic
 from matchprob import Distribution, LinearRNN, Problem
 from tests.refusals import refuses
 
@@ -57,7 +58,7 @@ def test_which_weights_are_exact_numbers():
     assert set(pins(relative.student())) == {("W", 1, 0), ("D", 0, 0)}
     assert relative.values.pinned(())
     assert not Problem(NET, {"W": EYE}).values
-    refuses("design is about generic weights", relative.need_generic, "design")
+    refuses("design is about generic weights", need_generic, relative, "design")
 
 
 def test_values_survive_a_file():

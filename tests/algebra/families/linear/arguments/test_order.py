@@ -29,7 +29,7 @@ def test_an_argument_says_what_it_is(name):
     own = argument(name)
     assert own.name == name
     assert own.counts in (NO_COUNT, OF_ALL, OF_PART)
-    assert set(own.of_same_kind) <= set(own.why) <= set(CONSEQUENCE)
+    assert set(own.covers) == set(own.why) <= set(CONSEQUENCE)
     for verdict in own.why:
         assert own.sentence(verdict, 3, 5).startswith(CONSEQUENCE[verdict])
         assert "{" not in own.sentence(verdict, 3, 5)

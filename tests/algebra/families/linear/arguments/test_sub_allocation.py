@@ -27,13 +27,13 @@ EVEN = Problem.of(
 
 
 def case_of(problem):
-    return Case(problem, Effort(), generic_ranks(problem, 0), True)
+    return Case(problem, Effort(), generic_ranks(problem, 0), problem.features)
 
 
 def rounds(case, number):
     """The results of so many searches."""
     for _ in range(number):
-        case.begin(Attempt(ARGUMENT.name, 4))
+        case.begin(Attempt(ARGUMENT.name, 4), ARGUMENT)
         yield search(case)
 
 

@@ -1,0 +1,54 @@
+"""All theorems that verdicts follow from, with the features of problems that each covers."""
+
+from __future__ import annotations
+
+from algebra.certificates.premises import (
+    AFFINE_PART,
+    EVERYTHING_LEARNS,
+    LABELS_VANISH,
+    RANK_DEFICIT,
+)
+from algebra.problems.features import Premises
+
+
+def theorems() -> tuple[Premises, ...]:
+    """Every theorem of every family, by name and verdict.
+
+    Loads the modules of all arguments.
+
+    Examples
+    --------
+    >>> [found.claim for found in theorems() if found.name == "critical_points"]
+    ['intermediate', 'maximal']
+    """
+    from algebra.families.activations.reach import STUCK_OUTPUT
+    from algebra.families.arbitrary_labels import FEWER_THAN_LABELS
+    from algebra.families.linear.arguments.order import NAMES, argument
+    from algebra.families.normalization import certify as normalization
+    from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
+    from algebra.families.relu import certify as relu
+    from algebra.families.updates.equivalent import (
+        CELLS_WITHIN_REACH,
+        ODD_PARAMETER_COUNT,
+        same_labels,
+    )
+
+    linear = [
+        argument(name).theorem(verdict) for name in NAMES for verdict in argument(name).covers
+    ]
+    found = (
+        RANK_DEFICIT,
+        EVERYTHING_LEARNS,
+        LABELS_VANISH,
+        AFFINE_PART,
+        STUCK_OUTPUT,
+        *linear,
+        *(same_labels(verdict) for verdict in FROM_ARBITRARY_LABELS),
+        CELLS_WITHIN_REACH,
+        ODD_PARAMETER_COUNT,
+        FEWER_THAN_LABELS,
+        *FROM_ARBITRARY_LABELS.values(),
+        *relu.THEOREMS,
+        *normalization.THEOREMS,
+    )
+    return tuple(sorted(found, key=lambda theorem: (theorem.name, theorem.claim)))

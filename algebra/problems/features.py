@@ -1,0 +1,271 @@
+"""The features of a problem: what a theorem has to cover before a statement follows from it.
+
+Every field of a problem, of its laws, values and constraints is mapped here to the features that it
+can bring.  A field without an entry is an error when these modules are loaded: a new option must
+first be given a feature, and a theorem covers only the features that it lists
+(`algebra.certificates.premises`).  So nothing follows for a new option until somebody proves it.
+
+Some pairs of options meet in one premise; such a pair is a feature of its own (a bounded law
+together with measured weights, or with labels that are no homogeneous function of the weights).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, fields
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from algebra.networks.base import Network
+from algebra.networks.masks import is_mask
+from algebra.problems.constraints import Constraints
+from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.values import Values
+
+if TYPE_CHECKING:
+    from algebra.problems.problem import Problem
+
+
+class Feature(StrEnum):
+    """A feature of a problem; the value is its name in the documentation and in messages."""
+
+    BOUNDED = "bounded laws"
+    DISCRETE = "discrete laws"
+    SCALES = "scales of matrices"
+    SIGNS = "signs of weights"
+    ARBITRARY_LABELS = "arbitrary labels"
+    OTHER_TEACHER = "a teacher of another network"
+    NOT_CONTAINED = "a teacher's network that does not contain the student's"
+    TEACHER_ON_PIECES = "a teacher with labels on pieces"
+    ZEROS = "structural zeros"
+    MEASURED = "measured weights"
+    EXACT = "fixed weights that are exact numbers"
+    BOUNDED_MEASURED = "measured weights with bounded laws"
+    BOUNDED_NONLINEAR = "activations with bounded laws"
+    BOUNDS = "bounds on the weights of a match"
+    MATCH_SIGNS = "signs of the weights of a match"
+    RANDOM_CELLS = "random cells"
+    LOW_RANKS = "low ranks"
+    GAINS = "gains"
+    TIES = "ties"
+    POLYNOMIAL = "polynomial activations"
+    ANALYTIC = "analytic activations"
+    PIECES = "labels on pieces"
+    DENSE_TARGET = "a dense target as the teacher"
+    OWN_WEIGHTS = "fixed weights of a model"
+
+
+Features = frozenset[Feature]
+# Labels that are not those of a teacher of the same network.
+OTHER_LABELS: Features = frozenset((Feature.ARBITRARY_LABELS, Feature.OTHER_TEACHER))
+# The sentence of a proof that covers a feature.
+Covers = Mapping[Feature, str]
+
+
+@dataclass(frozen=True)
+class Premises:
+    """A statement, and the features of problems for which it is proved: an allow-list.
+
+    Attributes
+    ----------
+    name : str
+        Of the theorem, the short cut or the question.
+    claim : str
+        What follows: a verdict, or a few words.
+    covers : mapping of Feature to str
+        The sentence of the proof that covers a feature.
+    """
+
+    name: str
+    claim: str
+    covers: Covers
+
+    def missing(self, features: Features) -> tuple[Feature, ...]:
+        """The features of a problem that the proof does not cover.
+
+        Examples
+        --------
+        >>> found = Premises("a theorem", "maximal", {Feature.ZEROS: "only weights that exist"})
+        >>> found.missing(frozenset({Feature.ZEROS, Feature.ARBITRARY_LABELS}))
+        (<Feature.ARBITRARY_LABELS: 'arbitrary labels'>,)
+        """
+        return tuple(sorted(features - self.covers.keys()))
+
+    def applies(self, features: Features) -> bool:
+        """Whether the proof covers all features of a problem."""
+        return not self.missing(features)
+
+
+def _of_network(problem: Problem) -> Iterator[Feature]:
+    network = problem.network
+    if network.teacher_shapes != network.shapes:
+        yield Feature.DENSE_TARGET
+    if _is_on_pieces(network):
+        yield Feature.PIECES
+    elif not network.is_linear:
+        is_polynomial = network.equations_are == "polynomial"
+        yield Feature.POLYNOMIAL if is_polynomial else Feature.ANALYTIC
+    if network.has_given_weights:
+        yield Feature.OWN_WEIGHTS
+
+
+def _is_on_pieces(network: Network) -> bool:
+    """Whether the labels are not one analytic function of the weights."""
+    return network.has_kinks or not network.rank_decides
+
+
+def _of_learning(problem: Problem) -> Iterator[Feature]:
+    for value in problem.learnable.values():
+        if not is_mask(value):
+            # Random cells and updates have their own.
+            yield value.feature
+
+
+def _of_teacher(problem: Problem) -> Iterator[Feature]:
+    other = problem.teacher
+    if other is None:
+        return
+    yield Feature.OTHER_TEACHER
+    yield from of_laws(other)
+    if _is_on_pieces(other.network):
+        yield Feature.TEACHER_ON_PIECES
+    if not _is_contained(problem, other):
+        yield Feature.NOT_CONTAINED
+
+
+# The sizes that may be larger in a network that contains another one.
+_WIDTHS = ("n", "widths")
+
+
+def _is_contained(problem: Problem, other: Problem) -> bool:
+    """Whether a teacher's network has the student's labels at weights that it can be drawn with.
+
+    It is of the same kind, and differs only in having as many or more units in each layer: more
+    units may have outgoing weights 0.
+    """
+    laws = other.distribution
+    if other.support or laws.signs or not laws.has_full_support:
+        return False
+    own, its = problem.network.to_dict(), other.network.to_dict()
+    if {k: v for k, v in own.items() if k not in _WIDTHS} != {
+        k: v for k, v in its.items() if k not in _WIDTHS
+    }:
+        return False
+    pairs: list[tuple[int, int]] = []
+    for key in own.keys() & set(_WIDTHS):
+        a, b = (v if isinstance(v, list) else [v] for v in (own[key], its[key]))
+        if len(a) != len(b):
+            return False
+        pairs += zip(a, b, strict=True)
+    return all(a <= b for a, b in pairs)
+
+
+def of_laws(problem: Problem) -> Iterator[Feature]:
+    """The features that the laws of a problem bring."""
+    laws = problem.distribution
+    for own in fields(laws):
+        yield from _OF_LAWS[own.name](getattr(laws, own.name))
+
+
+def _of_law(name: Any) -> Iterator[Feature]:
+    if name == "rademacher":
+        yield Feature.DISCRETE
+    if name != "normal":
+        yield Feature.BOUNDED
+
+
+def _of_values(problem: Problem) -> Iterator[Feature]:
+    values = problem.values
+    if not values:
+        return
+    yield Feature.MEASURED
+    learning = () if problem.is_random else problem.learning.cells
+    if values.pinned(set(learning)):
+        yield Feature.EXACT
+
+
+def _of_constraints(problem: Problem) -> Iterator[Feature]:
+    for own in fields(Constraints):
+        if getattr(problem.constraints, own.name) is not None:
+            yield _OF_CONSTRAINTS[own.name]
+
+
+def _nothing(problem: Any) -> Iterator[Feature]:
+    """Names of units change no result; the sizes of a jitter are in `_of_values`."""
+    return iter(())
+
+
+def _if_there(feature: Feature) -> Callable[[Any], Iterator[Feature]]:
+    return lambda value: iter((feature,) if value else ())
+
+
+OF_PROBLEM: Mapping[str, Callable[[Problem], Iterator[Feature]]] = {
+    "network": _of_network,
+    "learnable": _of_learning,
+    "support": lambda problem: iter((Feature.ZEROS,) if problem.support else ()),
+    "distribution": of_laws,
+    "constraints": _of_constraints,
+    "names": _nothing,
+    "values": _of_values,
+    "teacher": _of_teacher,
+}
+_OF_LAWS: Mapping[str, Callable[[Any], Iterator[Feature]]] = {
+    "weights": _of_law,
+    "inputs": _of_law,
+    "teacher": _of_law,
+    "labels": lambda labels: iter((Feature.ARBITRARY_LABELS,) if labels == "normal" else ()),
+    "scale": _if_there(Feature.SCALES),
+    "signs": _if_there(Feature.SIGNS),
+}
+_OF_CONSTRAINTS = {
+    "max_abs": Feature.BOUNDS,
+    "max_change": Feature.BOUNDS,
+    "sign": Feature.MATCH_SIGNS,
+}
+# The size of a jitter and what it is a share of decide which weights are exact (`_of_values`).
+_OF_VALUES = {"numbers": _of_values, "jitter": _of_values, "relative": _of_values}
+
+
+def need_entries(form: Any, table: Mapping[str, Any]) -> None:
+    """Every field of a form has an entry; an option without one has no place in any proof.
+
+    Raises
+    ------
+    TypeError
+    """
+    names = {own.name for own in fields(form)}
+    if names != set(table):
+        missing = ", ".join(sorted(names ^ set(table)))
+        raise TypeError(f"fields of {form.__name__} and their features differ: {missing}")
+
+
+need_entries(Distribution, _OF_LAWS)
+need_entries(Constraints, _OF_CONSTRAINTS)
+need_entries(Values, _OF_VALUES)
+
+
+def features(problem: Problem) -> Features:
+    """The features of a problem.
+
+    Parameters
+    ----------
+    problem : Problem
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> from algebra.problems.problem import Problem
+    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    >>> problem = Problem(
+    ...     net, {"W": [[1, 0], [0, 1]]}, support={"B": [[1], [0]]},
+    ...     distribution=Distribution(labels="normal"),
+    ... )
+    >>> print(", ".join(sorted(features(problem))))
+    arbitrary labels, structural zeros
+    """
+    found = {one for of in OF_PROBLEM.values() for one in of(problem)}
+    if Feature.BOUNDED in found and Feature.MEASURED in found:
+        found.add(Feature.BOUNDED_MEASURED)
+    if Feature.BOUNDED in found and found & {Feature.POLYNOMIAL, Feature.ANALYTIC}:
+        found.add(Feature.BOUNDED_NONLINEAR)
+    return frozenset(found)
