@@ -23,7 +23,7 @@ from algebra.errors import InputError, one_line, shown
 from algebra.linalg.rational import nearest_double
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, network_from_dict
-from algebra.problems.features import Feature, Premises
+from algebra.problems.features import Feature, Features, Premises
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.values import JITTER
 from algebra.problems.problem import Problem
@@ -341,7 +341,11 @@ class Conclusion:
     theorem: Premises | None = None
 
 
-def verified(data: object, check: Callable[[Claim, Checklist], Conclusion]) -> Verification:
+def verified(
+    data: object,
+    check: Callable[[Claim, Checklist], Conclusion],
+    covered: Features | None = None,
+) -> Verification:
     """The frame of every verification: the shared fields, the checks, the premises, the words.
 
     The verdict holds only if the theorem that the checks arrived at is proved for every feature of
@@ -353,11 +357,16 @@ def verified(data: object, check: Callable[[Claim, Checklist], Conclusion]) -> V
         The content of ``cert.json``.
     check : callable
         Checks the evidence and the verdict.
+    covered : frozenset of Feature, optional
+        The features with which anything is known, "undecided" too; by default all.
     """
     checklist = Checklist()
 
     def run() -> None:
         claim = Claim.from_dict(data, "")
+        unknown = () if covered is None else sorted(claim.problem.features - covered)
+        if unknown:
+            raise CheckFailed("problem", f"nothing is known with {' and '.join(unknown)}")
         shown = check(claim, checklist)
         if claim.verdict != UNDECIDED:
             need_covered(claim.verdict, shown.theorem, claim.problem.features)

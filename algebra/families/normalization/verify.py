@@ -24,7 +24,7 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
-from algebra.certificates.premises import need_covered
+from algebra.certificates.premises import common, need_covered
 from algebra.certificates.records import PrimeAndPoint, Record
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count, Size, named_key
@@ -35,6 +35,7 @@ from algebra.families.normalization.certify import (
     FEWER_SCALES,
     NARROW,
     NARROW_STUDENT,
+    THEOREMS,
     effective_learnable,
     target_rank,
 )
@@ -83,7 +84,11 @@ class NormalizationEvidence(Record):
 
 def verify_normnet(data: object, effort: Effort) -> Verification:
     """Verify the certificate of a normalization network at points of the effort's seed."""
-    return verified(data, lambda claim, checklist: _check(claim, checklist, effort))
+
+    def check(claim: Claim, checklist: Checklist) -> Conclusion:
+        return _check(claim, checklist, effort)
+
+    return verified(data, check, common(THEOREMS))
 
 
 def _check(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:

@@ -20,12 +20,12 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
-from algebra.certificates.premises import LABELS_VANISH
+from algebra.certificates.premises import LABELS_VANISH, common
 from algebra.certificates.records import Record
 from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.relu.arrangement import Refuter
-from algebra.families.relu.certify import FEW_DIMENSIONS, NO_MATCH_NEARBY
+from algebra.families.relu.certify import FEW_DIMENSIONS, NO_MATCH_NEARBY, THEOREMS
 from algebra.families.relu.decision import NO_MATCH, Decision, read_decision
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.relu import ShallowReLU
@@ -64,7 +64,7 @@ def verify_relu(data: object, effort: Effort) -> Verification:
         _check_numbers(claim, bound, prime)
         return check_relu(claim.problem, data, bound, checklist.say)
 
-    return verified(data, check)
+    return verified(data, check, common(THEOREMS))
 
 
 def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
