@@ -21,7 +21,8 @@ import torch
 from torch import nn
 
 import matchprob as mp
-from matchprob.api.pieces import pieces
+from algebra.questions.capacity import Subset
+from matchprob.api.pieces import training_pieces
 from tests.torch_modules import Computes
 
 KINDS = (
@@ -92,11 +93,11 @@ def rank(net, names, samples, weights):
     return int((singular > 1e-9 * singular[0]).sum())
 
 
-def drawn(read, seed, samples, q, weights):
+def drawn(read, names, seed, samples, q, weights):
     """The weights and samples of the patterns that a rank was found on."""
-    for piece in pieces(read, seed=seed):
+    for piece in training_pieces(read, Subset("own", tuple(names)), seed=seed):
         patterns = piece.model.patterns
-        if piece.at == "generic" and hasattr(patterns, "_weights"):
+        if hasattr(patterns, "_weights"):
             own = patterns._weights(False)
             [given] = patterns.samples(samples).values()
             given = torch.as_tensor(np.moveaxis(given, -1, 0).reshape(samples, q).copy())
@@ -147,10 +148,10 @@ def faults(number):
         if best >= found.rank and draw > 4:
             break
         scale = 0.4 + 0.6 * (draw % 2)
-        other = {n: scale * torch.randn(w.shape, dtype=w.dtype) for n, w in weights.items()}
-        best = max(best, rank(net, names, wide, other))
+        moved = {n: scale * torch.randn(weights[n].shape, dtype=weights[n].dtype) for n in names}
+        best = max(best, rank(net, names, wide, {**weights, **moved}))
     if best < found.rank:
-        points = drawn(read, number, found.samples, q, weights)
+        points = drawn(read, names, number, found.samples, q, weights)
         best = max([best, *(rank(net, names, x, {**weights, **w}) for x, w in points)])
     if best < found.rank or (best > found.rank and found.exact):
         yield f"{what}: {found.rank}, exact {found.exact}; {best} by singular values"

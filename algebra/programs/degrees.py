@@ -143,7 +143,9 @@ class DegreeArithmetic:
     # -- operations ------------------------------------------------------------------------
 
     def constant(self, table: np.ndarray, denominator: int) -> Differential:
-        largest = max((abs(int(v)) for v in table.ravel().tolist()), default=0)
+        # Least and largest entries, as the absolute value of the least integer is none of 64 bits.
+        ends = (int(table.min()), int(table.max())) if table.size else (0, 0)
+        largest = max(map(abs, ends))
         value = Quotient(0, largest.bit_length(), self.rational(denominator))
         return Differential(value, None)
 
@@ -247,7 +249,10 @@ class DegreeArithmetic:
 
 
 def entry_bound(
-    program: Program, m: int, values: Mapping[str, tuple[np.ndarray, int]] | None = None
+    program: Program,
+    m: int,
+    values: Mapping[str, tuple[np.ndarray, int]] | None = None,
+    updates: Mapping[str, int] | None = None,
 ) -> EntryBound:
     """Degree and bits of the entries of a Jacobian with respect to all weights.
 
@@ -258,6 +263,8 @@ def entry_bound(
         Samples.
     values : mapping of str to (ndarray of int, int), optional
         Weights with given values: integers over a denominator.  Single entries may still be drawn.
+    updates : mapping of str to int, optional
+        Weights to which a drawn product U Vᵀ of so many columns is added.
 
     Returns
     -------
@@ -278,6 +285,8 @@ def entry_bound(
     for name in program.weights:
         given = arithmetic.constant(*values[name]).value if values and name in values else one
         drawn = Quotient(1, given.bits, given.below)
+        if updates and name in updates:
+            drawn = arithmetic.common([drawn, Quotient(2, updates[name].bit_length())], True)
         blocks[name] = Differential(drawn, Quotient(0, 0))
     labels = evaluate(program, arithmetic, blocks)[program.output]
     found = labels.tangent or Quotient(0, 0)

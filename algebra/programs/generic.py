@@ -33,7 +33,7 @@ from algebra.programs.evaluate import evaluate, evaluation_order
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep, kept_values, moving_nodes
 from algebra.programs.patches import Patches
-from algebra.programs.program import Node, Program
+from algebra.programs.program import Node, Program, matrix_shape
 from algebra.programs.roots import WIDEST, RootSearch
 from algebra.programs.tokens import (
     choosing_inputs,
@@ -53,6 +53,8 @@ MOST_CHOICES = 64
 # Largest number of arguments whose independence is checked; primes modulo which roots are searched.
 MOST_ARGUMENTS = 400
 _PRIMES = 8
+# Roots of weights alone for which more primes are tried, twice as many for each.
+_ALONE = 5
 # Intermediate arrays of products modulo a long prime, and of operations on entries, in values.
 _PRODUCTS = 11
 _COPIES = 4
@@ -100,6 +102,9 @@ class Model:
         Weights that are given instead of drawn: integers over a denominator.
     free : mapping of str to ndarray of bool
         Entries of given weights that are drawn nevertheless.
+    updates : mapping of str to int
+        Weights to which a drawn product U Vᵀ of so many columns is added, as matrices of their
+        first axis' rows.
     support : mapping of str to ndarray of bool
         Masks of the weights that exist, if some do not.
     patterns : callable, optional
@@ -116,6 +121,7 @@ class Model:
     tokens: Mapping[str, int] = field(default_factory=dict)
     values: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     free: Mapping[str, np.ndarray] = field(default_factory=dict)
+    updates: Mapping[str, int] = field(default_factory=dict)
     support: Mapping[str, np.ndarray] = field(default_factory=dict)
     patterns: Patterns | None = None
     inputs: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
@@ -124,7 +130,7 @@ class Model:
     @property
     def is_given(self) -> bool:
         """Whether all weights are given."""
-        return self.program.weights.keys() <= self.values.keys()
+        return self.program.weights.keys() <= self.values.keys() and not self.updates
 
     @property
     def draws_tokens(self) -> bool:
@@ -189,6 +195,8 @@ class ProgramPoint:
         Whether every square root exists.
     is_free : bool
         Whether no quantity is constrained, so that the point is on no variety.
+    factors : mapping of str to (ndarray, ndarray)
+        U and V of the updates.
     """
 
     p: int
@@ -196,6 +204,7 @@ class ProgramPoint:
     arithmetic: FormalArithmetic
     has_roots: bool
     is_free: bool = True
+    factors: Mapping[str, tuple[Residues, Residues]] = field(default_factory=dict)
 
 
 def point_prime(rng: random.Random, bits: int = PRIME_SIZES.long) -> int:
@@ -239,26 +248,51 @@ def random_program_point(
     if searches and key in model.points:
         return model.points[key]
     signs = model.signs(m) if searches else {}
-    for _ in range(_PRIMES if searches else 0):
+    for _ in range(_tries(model) if searches else 0):
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
-        weights = _weights(model, p, rng)
+        factors = _factors(model, p, rng)
+        weights = _weights(model, p, rng, factors)
         found = _root_search(model, p, number, weights, rng, rows).samples(m, signs)
         if found is not None:
             formal = Formal(p, number, signs, True, turned=found[1])
             blocks = placed(program, weights, found[0])
-            point = ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False)
+            point = ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False, factors)
             if sum(value.size for value in blocks.values()) <= _SMALL_POINT:
                 model.points[key] = point
             return point
     p, number = point_prime(rng, bits), rng.randrange(1 << 20)
-    weights = _weights(model, p, rng)
+    factors = _factors(model, p, rng)
+    weights = _weights(model, p, rng, factors)
     formal = Formal(p, number)
     blocks = placed(program, weights, _samples(model, m, p, rng))
     exact = "root" not in model.functions
-    return ProgramPoint(p, blocks, FormalArithmetic(formal, program), exact)
+    return ProgramPoint(p, blocks, FormalArithmetic(formal, program), exact, factors=factors)
 
 
-def _weights(model: Model, p: int, rng: random.Random) -> dict[str, Residues]:
+def _tries(model: Model) -> int:
+    """Primes at which roots are searched: each root of weights alone exists modulo half of them."""
+    nodes = model.program.nodes
+    alone = sum(nodes[k].size for k in model.roots if not nodes[k].batched)
+    return _PRIMES << min(alone, _ALONE)
+
+
+def _factors(model: Model, p: int, rng: random.Random) -> dict[str, tuple[Residues, Residues]]:
+    """U and V of the updates, drawn."""
+    out = {}
+    for name, k in model.updates.items():
+        rows, inner = matrix_shape(model.program.weights[name])
+        out[name] = random_residues((rows, k), p, rng), random_residues((inner, k), p, rng)
+    return out
+
+
+def _weights(
+    model: Model,
+    p: int,
+    rng: random.Random,
+    factors: Mapping[str, tuple[Residues, Residues]] | None = None,
+) -> dict[str, Residues]:
+    """Weights: given or drawn, with their updates by `factors`, which are drawn by default."""
+    own = _factors(model, p, rng) if factors is None else factors
     out = {}
     for name, shape in model.program.weights.items():
         if name in model.values:
@@ -271,6 +305,10 @@ def _weights(model: Model, p: int, rng: random.Random) -> dict[str, Residues]:
                 out[name] = np.where(model.free[name], drawn, out[name])
         else:
             out[name] = random_residues(shape, p, rng)
+        if name in own:
+            U, V = own[name]
+            product = matmul(U, np.ascontiguousarray(V.T), p).reshape(shape)
+            out[name] = (out[name] + product) % p
         if name in model.support:
             out[name] = np.where(model.support[name], out[name], 0)
     return out

@@ -337,6 +337,11 @@ class Builder:
         if len(self._nodes) >= MOST_OPERATIONS:
             raise InputError(f"it is more than {MOST_OPERATIONS:,} operations")
 
+    @property
+    def nodes(self) -> Sequence[Node]:
+        """The operations so far."""
+        return self._nodes
+
     # -- blocks and constants --------------------------------------------------------------
 
     def weight(self, name: str, shape: Sequence[int]) -> Value:

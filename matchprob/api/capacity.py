@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
-from algebra.errors import InputError, Unfinished, whole_number
+from algebra.errors import InputError, whole_number
 from algebra.memory_limits import beside_held
-from algebra.programs.roles import LEARNING, of_role
-from algebra.time_limits import OutOfTime, limited, positive_seconds
+from algebra.time_limits import limited, positive_seconds
 from matchprob.api.models import as_read
 from matchprob.api.subsets import (
     Patterns,
@@ -26,7 +25,7 @@ from matchprob.verbs.verb import Arguments, Callback, LineArgument, LineOption, 
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
-    from algebra.questions.capacity import Capacity, Subset
+    from algebra.questions.capacity import Capacity, Piece, Subset
     from algebra.questions.capacity.effects import CapacityCheck
 
 
@@ -120,6 +119,7 @@ def capacity(
     needed: int | None = None,
     data: common.Data = None,
     check: bool = False,
+    any_weights: bool = False,
     example_inputs: Annotated[
         Any,
         Callback(
@@ -136,6 +136,9 @@ def capacity(
     progress: common.WorkProgress = None,
 ) -> Capacity | CapacityCheck:
     """Say how many samples each subset of a model's parameters can fit.
+
+    At the model's own weights, and where training goes: what is frozen keeps its values, and what
+    learns is generic.
 
     Parameters
     ----------
@@ -160,6 +163,8 @@ def capacity(
     check : bool, optional
         Only say which of the parameters have no effect on the labels.  Those of `learn`, by default
         those that require a gradient; also which patterns match nothing.
+    any_weights : bool, optional
+        Also the rank and the capacity at any weights of this architecture, frozen ones included.
 
     Returns
     -------
@@ -178,7 +183,7 @@ def capacity(
     ... # doctest: +SKIP
     """
     from algebra.questions.capacity import capacities_on
-    from matchprob.api.pieces import pieces
+    from matchprob.api.pieces import drawn_pieces, own_piece, training_pieces
     from matchprob.io.progress import counted
 
     with (
@@ -199,49 +204,22 @@ def capacity(
             raise InputError(
                 "`on` names matrices that learn by `lora`, but `lora` (a rank) is not given"
             )
-        settings: dict[str, Any] = {
-            "name": named,
-            "learnable": list(found.parameters),
-            "m": None if m is None else whole_number(m, "m", 1),
-            "needed": None if needed is None else whole_number(needed, "needed", 1),
-            "seed": seed,
-            "progress": advance,
-        }
-        subsets = subsets or default_subsets(found)
+        own = own_piece(found, data, seed=seed)
+
+        def places(subset: Subset) -> Iterator[Piece]:
+            if own is not None:
+                yield own
+            yield from training_pieces(found, subset, seed=seed)
+
         with beside_held():
-            whole = capacities_on(pieces(found, data, seed=seed), subsets, **settings)
-            made = _with_start(found, whole, subsets, settings)
+            made = capacities_on(
+                found.program, places, subsets or default_subsets(found), name=named,
+                learnable=list(found.parameters), m=None if m is None else whole_number(m, "m", 1),
+                needed=None if needed is None else whole_number(needed, "needed", 1), seed=seed,
+                progress=advance,
+                anywhere=(lambda _: drawn_pieces(found, {}, seed=seed)) if any_weights else None,
+            )  # fmt: skip
         return replace(made, assumed=found.assumed)
-
-
-def _with_start(
-    found: Read, whole: Capacity, subsets: Sequence[Subset], settings: Mapping[str, Any]
-) -> Capacity:
-    """Capacities, and after what requires a gradient the same at its start, if that is special."""
-    from algebra.questions.capacity import Subset, capacities_on
-    from matchprob.api.pieces import start_piece
-
-    own = tuple(of_role(found, LEARNING))
-    places = [k for k, subset in enumerate(subsets) if subset.names == list(own)]
-    if not own or not places or len(own) == len(found.parameters):
-        return whole
-    piece = start_piece(found, own, seed=settings["seed"])
-    if piece is None:
-        return whole
-    name = f"{subsets[places[0]].name}, at its start"
-    unfinished = replace(whole, unfinished=(*whole.unfinished, name))
-    if whole.unfinished:
-        return unfinished
-    try:
-        part = capacities_on([piece], [Subset(name, own)], **settings)
-    except (OutOfTime, Unfinished, KeyboardInterrupt):
-        return unfinished
-    [row] = part.subsets
-    some = row.on_patterns or row.of_samples or not row.is_whole
-    exact = not some and part.exactness.is_exact
-    rows = list(whole.subsets)
-    rows.insert(places[0] + 1, replace(row, exact=exact))
-    return replace(whole, subsets=tuple(rows))
 
 
 def _checked(

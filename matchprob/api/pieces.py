@@ -17,7 +17,7 @@ from matchprob.api.models import check_padding
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
-    from algebra.questions.capacity import Piece
+    from algebra.questions.capacity import Piece, Subset
 
 # Drawn activation patterns of a model.
 PATTERNS = 5
@@ -103,64 +103,91 @@ def _loaded(path: Path) -> Any:
 
 
 def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
-    """The model's own weights or given samples, if they matter, then drawn ones.
+    """Points for what all weights together do: own ones or given samples, then drawn weights.
 
-    The labels of a model without choices are one function: generic weights suffice, unless samples
-    are given.  Otherwise the samples with which a module was read come first, unless all numbers in
-    them are the same.
+    The labels of a model without choices are one function: drawn weights suffice, unless samples
+    are given.
     """
     from algebra.programs.generic import Model
-    from algebra.questions.capacity.pieces import DATA, FILE, GENERIC, Piece
-    from numeric.equations.programs.patterns import drawn_patterns, own_patterns
 
-    program, tokens = read.program, read.tokens
-    plain = Model(program, tokens)
-    chooses = "choose" in plain.functions
-    known = set(program.weights) <= set(read.values)
-    given = [] if data is None else [data]
-    if data is None and known and chooses:
-        example = read.example if not tokens else {}
-        varied = bool(example) and all(len(np.unique(array)) > 1 for array in example.values())
-        given = [example, None] if varied else [None]
-    source = "`example_inputs`" if data is None else "`data`"
-    for samples in given if known else []:
-        inputs = None if samples is None else given_samples(read, samples, source)
-        # Square roots are searched for among samples (`algebra.programs.roots`): those of an
-        # example give a pattern only, where functions have formal values.
-        is_rational = not plain.functions - {"choose"}
-        fixed = inputs if inputs is not None and (data is not None or is_rational) else {}
-        exact = {
-            name: over_denominator(value, f"`data` for {name}") for name, value in fixed.items()
-        }
-        patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
-        model = Model(
-            program, tokens, values=read.values, patterns=patterns, inputs=exact, order=seed
-        )
-        count = None if inputs is None else next(iter(inputs.values())).shape[-1]
-        yield Piece(FILE if inputs is None else DATA, model, count)
-    for k in range(PATTERNS if chooses else 1):
-        drawn = drawn_patterns(program, tokens=tokens, positive=read.squares, seed=seed + k)
-        yield Piece(GENERIC, Model(program, tokens, patterns=drawn, order=seed + k))
+    own = own_piece(read, data, seed=seed)
+    plain = Model(read.program, read.tokens)
+    if own is not None and (data is not None or "choose" in plain.functions):
+        yield own
+    yield from drawn_pieces(read, {}, seed=seed)
 
 
-def start_piece(read: Read, names: Sequence[str], *, seed: int = 0) -> Piece | None:
-    """The start of what learns, if parameters are constant there: zeros or ones; others are drawn.
-
-    An update W + B A with B = 0 is a point at which ranks are smaller than at almost all others.
-    The other factors, and what does not learn, are arbitrary there as well.
-    """
+def own_piece(read: Read, data: Any = None, *, seed: int = 0) -> Piece | None:
+    """The model's own weights, at given samples if there are some; None if they are not known."""
     from algebra.programs.generic import Model
-    from algebra.questions.capacity.pieces import FILE, Piece
+    from algebra.questions.capacity.pieces import DATA, FILE, Piece
     from numeric.equations.programs.patterns import own_patterns
 
     program, tokens = read.program, read.tokens
-    known = [name for name in names if name in read.values]
-    special = {
-        name: read.values[name]
-        for name in known
-        if read.values[name][0].size > 1 and len(set(read.values[name][0].ravel().tolist())) == 1
-    }
-    if not special:
+    if not set(program.weights) <= set(read.values):
         return None
-    patterns = own_patterns(program, read.values, tokens=tokens, seed=seed)
-    return Piece(FILE, Model(program, tokens, values=special, patterns=patterns, order=seed))
+    inputs = None if data is None else given_samples(read, data)
+    exact = {
+        name: over_denominator(value, f"`data` for {name}")
+        for name, value in (inputs or {}).items()
+    }
+    patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
+    model = Model(program, tokens, values=read.values, patterns=patterns, inputs=exact, order=seed)
+    count = None if inputs is None else next(iter(inputs.values())).shape[-1]
+    return Piece(FILE if inputs is None else DATA, model, count)
+
+
+def drawn_pieces(
+    read: Read,
+    given: Mapping[str, tuple[np.ndarray, int]],
+    updates: Mapping[str, int] | None = None,
+    *,
+    at: str = "any",
+    seed: int = 0,
+) -> Iterator[Piece]:
+    """Points at which some weights are given, perhaps with drawn updates, and the others drawn.
+
+    With several activation patterns if the program chooses.
+    """
+    from algebra.programs.generic import Model
+    from algebra.questions.capacity.pieces import Piece
+    from numeric.equations.programs.patterns import drawn_patterns
+
+    program, tokens = read.program, read.tokens
+    chooses = "choose" in Model(program).functions
+    for k in range(PATTERNS if chooses else 1):
+        drawn = drawn_patterns(
+            program, tokens=tokens, positive=read.squares, fixed=given, updates=updates,
+            seed=seed + k,
+        )  # fmt: skip
+        yield Piece(
+            at, Model(program, tokens, given, updates=updates or {}, patterns=drawn,
+                      order=seed + k),
+        )  # fmt: skip
+
+
+def training_pieces(read: Read, subset: Subset, *, seed: int = 0) -> Iterator[Piece]:
+    """Where training goes: what the subset leaves frozen has its values, what learns is drawn.
+
+    The activation pattern at the model's own weights comes first: that of weights near them, too.
+    """
+    from algebra.programs.generic import Model
+    from algebra.questions.capacity.pieces import TRAINING, Piece
+    from numeric.equations.programs.patterns import own_patterns
+
+    program, tokens = read.program, read.tokens
+    given = frozen(read, subset.weights)
+    updates = {name: k for name, k in (subset.low_rank or {}).items() if name in given}
+    if "choose" in Model(program).functions and program.weights.keys() <= read.values.keys():
+        own = own_patterns(program, read.values, tokens=tokens, seed=seed)
+        yield Piece(
+            TRAINING, Model(program, tokens, given, updates=updates, patterns=own, order=seed)
+        )
+    yield from drawn_pieces(read, given, updates, at=TRAINING, seed=seed)
+
+
+def frozen(read: Read, learns: Sequence[str]) -> dict[str, tuple[np.ndarray, int]]:
+    """The values of all weights but those that learn."""
+    kept = set(learns)
+    return {name: read.values[name] for name in read.program.weights
+            if name in read.values and name not in kept}  # fmt: skip

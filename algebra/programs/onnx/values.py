@@ -248,11 +248,22 @@ class Moves:
             absent = array <= MASKED
             if (absent & (array > _LEAST)).any():
                 text = f"numbers of {MASKED} and less in a mask are −∞ (e^{MASKED} is 0)"
-                self.assumed += [text] if text not in self.assumed else []
+                self.assume(text)
             array = np.where(absent, 0, array).astype(array.dtype)
         table, denominator = over_denominator(array, what)
         made = self.build.constant(table, denominator)
         return Item(made, None, absent if absent is not None and absent.any() else None)
+
+    def assume(self, text: str) -> None:
+        """An assumption about samples or weights, said once."""
+        self.assumed += [text] if text not in self.assumed else []
+
+    def is_root(self, item: Item) -> bool:
+        """Whether entries are square roots, perhaps moved."""
+        node = self.build.nodes[item.value.number]
+        while node.op == "index" and len(node.inputs) == 1:
+            node = self.build.nodes[node.inputs[0]]
+        return node.op == "root"
 
     def move(self, item: Item, places: np.ndarray, batch: int | None) -> Item:
         """Entries in another arrangement, −1 for 0."""

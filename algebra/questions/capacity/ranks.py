@@ -171,6 +171,23 @@ def capacities(
     return Capacity(name, model.outputs, parameters, found, exactness, seed, needed, left)
 
 
+def row_of(
+    model: Model,
+    subset: Subset,
+    teacher: Sequence[str],
+    m: int | None,
+    seed: int,
+    explains: bool = True,
+) -> tuple[SubsetCapacity, bool]:
+    """The capacities of one subset, and whether a time limit ended the growth of its ranks.
+
+    Parameters are those of `capacities`; without a teacher's parameters nothing is found of its
+    labels, and reasons of redundancy if `explains`.
+    """
+    row, _, is_cut = _row(model, subset, teacher, [], m, seed, explains)
+    return row, is_cut
+
+
 def _row(
     model: Model,
     subset: Subset,
@@ -178,6 +195,7 @@ def _row(
     whole: list[int],
     m: int | None,
     seed: int,
+    explains: bool = True,
 ) -> tuple[SubsetCapacity, list[int], bool]:
     """The capacities of one subset; ranks of all parameters, for more samples than before.
 
@@ -206,7 +224,7 @@ def _row(
     rank = growth.ranks[-1]
     # On a pattern a unit may switch that did not switch for any sample so far.
     is_whole = growth.is_whole and ("choose" not in model.functions or rank == size)
-    reasons = () if growth.is_cut else reasons_of(
+    reasons = () if growth.is_cut or not explains else reasons_of(
         model, subset, growth.samples, rank, growth.is_whole, seed
     )  # fmt: skip
     row = SubsetCapacity(
@@ -622,7 +640,7 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
     short = [bound for found, bound in zip(ranks, most, strict=True) if found < bound]
     if not short:
         return Fraction(0)
-    entries = entry_bound(model.program, len(ranks), model.values)
+    entries = entry_bound(model.program, len(ranks), model.values, model.updates)
     shapes = model.program.weights
     more = max((prod(shapes[name]) for name in subset.low_rank or {}), default=0)
     error = deficit_probability(
@@ -647,10 +665,15 @@ def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Res
 
 
 def _low_rank_columns(columns: Columns, name: str, k: int, rng: random.Random) -> Residues:
-    """Derivatives by U and V of W + U Vᵀ, at a random point (W + U Vᵀ is then random, too)."""
+    """Derivatives by U and V of W + U Vᵀ, at a random point (W + U Vᵀ is random where W is).
+
+    At a model's own weights updates start: U is 0.
+    """
+    if name in columns.point.factors:
+        return columns.low_rank(name, *columns.point.factors[name])
     rows, inner = matrix_shape(columns.model.program.weights[name])
     U, V = (random_residues((size, k), columns.p, rng) for size in (rows, inner))
-    return columns.low_rank(name, U, V)
+    return columns.low_rank(name, U * 0 if columns.model.is_given else U, V)
 
 
 def _growth_of_all(model: Model, names: Sequence[str], m: int, seed: int) -> list[int]:

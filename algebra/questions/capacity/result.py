@@ -76,12 +76,10 @@ class Redundancy:
         what = f"{names}: rank {self.rank} of {self.learnable}"
         return f"{what} ({self.reason})" if self.reason else what
 
-    def on_pattern(self, at: str, exact: bool = True) -> str:
-        """What is said of one activation pattern only; perhaps of an upper bound."""
-        where = {"generic": "on a drawn pattern", "file": "at the model's own weights"}
-        place = where.get(at, "at the given samples")
-        rank = f"rank {'' if exact or at == 'generic' else 'at most '}{self.rank}"
-        what = f"{', '.join(self.names)}: {rank} of {self.learnable} {place}"
+    @property
+    def on_pattern(self) -> str:
+        """What is said of one activation pattern only."""
+        what = f"{', '.join(self.names)}: rank {self.rank} of {self.learnable} on one pattern"
         return f"{what} ({self.reason})" if self.reason else what
 
     def to_dict(self) -> dict[str, Any]:
@@ -96,22 +94,36 @@ class PointRank:
     Attributes
     ----------
     at : str
-        "generic" weights, those of the "file", or given samples, the "data".
+        "file": the model's own weights; "data": these and given samples; "training": what is frozen
+        has its values, what learns is generic; "any": weights of this architecture.
     rank, capacity : int
     exact : bool
-        Whether they are those on this pattern, at the model's own weights for "file" and "data";
-        otherwise upper bounds of these.
+        Whether they are no upper bounds of those at these weights (on this pattern).
+    at_least : bool
+        Whether other samples may increase the rank: units switch for some that were not drawn.
+    smallest, largest : float or None
+        Singular values of the Jacobian at these weights: of as many directions as the rank.
     """
 
     at: str
     rank: int
     capacity: int
     exact: bool = True
+    at_least: bool = False
+    smallest: float | None = None
+    largest: float | None = None
 
     @property
     def is_bound(self) -> bool:
         """Whether the rank is an upper bound of that at the model's own weights."""
-        return not self.exact and self.at != "generic"
+        return not self.exact and self.at in ("file", "data")
+
+    @property
+    def mark(self) -> str:
+        """What precedes its numbers."""
+        if self.exact:
+            return "≥ " if self.at_least else ""
+        return "≈ " if self.at_least else "≤ "
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
@@ -120,7 +132,7 @@ class PointRank:
 
 @dataclass(frozen=True)
 class SubsetCapacity:
-    """The capacity of a subset.
+    """The capacity of a subset where training goes: what is frozen has its values.
 
     Attributes
     ----------
@@ -146,12 +158,13 @@ class SubsetCapacity:
         Bound on the probability that one of these ranks is too small because of an unlucky point;
         None if there is no bound.
     exact : bool
-        Whether rank and capacity are those at almost all weights and samples, on all activation
-        patterns; otherwise they are lower bounds, or upper bounds where the ranks are.
-    at : str
-        Where the rank was found: "generic", "file" or "data".
+        Whether rank and capacity are those at almost all values of what learns and almost all
+        samples, on all activation patterns; otherwise they are lower bounds, or upper bounds where
+        the ranks are.
     points : tuple of PointRank
-        The rank and the capacity on each activation pattern.
+        The ranks and capacities at the model's own weights, and on each activation pattern.
+    at_weights, any_weights : PointRank or None
+        Those at the model's own weights, and at any weights.
     on_patterns : bool
         Whether ranks depend on the activation pattern.
     of_samples : bool
@@ -173,8 +186,9 @@ class SubsetCapacity:
     reasons: tuple[Redundancy, ...]
     error_bound: Fraction | None
     exact: bool = False
-    at: str = "generic"
     points: tuple[PointRank, ...] = ()
+    at_weights: PointRank | None = None
+    any_weights: PointRank | None = None
     on_patterns: bool = False
     bottleneck: int = 0
     of_samples: bool = False
@@ -182,7 +196,7 @@ class SubsetCapacity:
     @property
     def range(self) -> str:
         """The ranks on activation patterns, from the least to the largest."""
-        points = sorted(self.points, key=lambda point: (point.rank, not point.is_bound))
+        points = sorted(self.points, key=lambda point: (point.rank, point.exact))
         if not self.on_patterns or not points:
             return ""
         least, most = points[0].rank, points[-1].rank
@@ -198,9 +212,15 @@ class SubsetCapacity:
         """Plain data."""
         columns = named(
             self, "name", "learnable", "rank", "redundant", "capacity", "teacher_capacity",
-            "counting", "samples", "is_whole", "growth", "reasons", "exact", "at", "points",
-            "bottleneck",
+            "counting", "samples", "is_whole", "growth", "reasons", "exact", "points", "bottleneck",
         )  # fmt: skip
+        here, every = self.at_weights, self.any_weights
+        columns["at_weights"] = here and {
+            **named(here, "rank", "capacity", "smallest", "largest"),
+            "exact": here.exact and not here.at_least,
+        }
+        if every is not None:
+            columns["any_weights"] = named(every, "rank", "capacity", "exact")
         return {**columns, "error_bound": _double(self.error_bound)}
 
 
@@ -250,12 +270,6 @@ class Capacity(Result):
         return f"{'for the samples drawn, ' if drawn else ''}{self.exactness.words}"
 
     @property
-    def at(self) -> str:
-        """The most particular point of the subsets: "data", else "file", else "generic"."""
-        met = {point.at for subset in self.subsets for point in subset.points}
-        return next((at for at in ("data", "file") if at in met), "generic")
-
-    @property
     def cheapest(self) -> SubsetCapacity | None:
         """The smallest subset that fits the needed number of samples."""
         enough = [s for s in self.subsets if self.needed and s.capacity >= self.needed]
@@ -278,7 +292,6 @@ class Capacity(Result):
         return {
             **named(self, "model", "parameters", "outputs", "subsets"),
             "exact": all(subset.exact for subset in self.subsets),
-            "at": self.at,
             "ranks": self.in_words,
             "error_bound": _double(self.error_bound),
             "needed": self.needed,
@@ -304,16 +317,24 @@ def _document(found: Capacity) -> Document:
     columns: dict[str, Sequence[Any]] = {
         "subset": [s.name for s in found.subsets],
         "learnable": [s.learnable for s in found.subsets],
+        "rank here": [_number(s.at_weights, "rank") for s in found.subsets],
+        "fits here": [_number(s.at_weights, "capacity") for s in found.subsets],
         "rank": [f"{_rank_mark(found, s)}{s.rank}" for s in found.subsets],
         "redundant": [f"{_OPPOSITE[_rank_mark(found, s)]}{s.redundant}" for s in found.subsets],
         "capacity": [_fitted(s, s.capacity, marks[s.name]) for s in found.subsets],
-        "of a teacher": [_fitted(s, s.teacher_capacity, marks[s.name]) for s in found.subsets],
-        "by counting": [s.counting for s in found.subsets],
+        "teacher": [_fitted(s, s.teacher_capacity, marks[s.name]) for s in found.subsets],
+        "counting": [s.counting for s in found.subsets],
     }
     if any(s.on_patterns for s in found.subsets):
         columns["ranks on patterns"] = [s.range for s in found.subsets]
+    if any(s.any_weights for s in found.subsets):
+        columns["rank anywhere"] = [_number(s.any_weights, "rank") for s in found.subsets]
+        columns["fits anywhere"] = [_number(s.any_weights, "capacity") for s in found.subsets]
+    for name in ("rank here", "fits here"):
+        if not any(columns[name]):
+            del columns[name]
     reasons = [
-        f"{s.name}: {reason.on_pattern(s.at, _is_exact_there(s)) if _of_pattern(s) else reason}"
+        f"{s.name}: {reason.on_pattern if _of_pattern(s) else reason}"
         for s in found.subsets
         for reason in s.reasons
     ]
@@ -341,10 +362,9 @@ def _of_pattern(subset: SubsetCapacity) -> bool:
     return subset.on_patterns and not subset.exact
 
 
-def _is_exact_there(subset: SubsetCapacity) -> bool:
-    """Whether the rank is that on its pattern, and no upper bound."""
-    own = [point for point in subset.points if (point.at, point.rank) == (subset.at, subset.rank)]
-    return not own or any(point.exact for point in own)
+def _number(point: PointRank | None, key: str) -> str:
+    """A number at some weights; where it is not known, nothing."""
+    return "" if point is None else f"{point.mark}{getattr(point, key)}"
 
 
 # What is said of a number of redundant parameters, by the mark of the rank.
@@ -378,6 +398,26 @@ def _why(found: Capacity) -> Explanation:
         "those of the network can be fitted"
         + (", and with one sample more they cannot." if smooth and whole and not drawn else ".")
     ]
+    data = any(point.at == "data" for s in found.subsets for point in s.points)
+    if any(s.at_weights for s in found.subsets):
+        known.append(
+            f"Here: at your weights{' and samples' if data else ''}. The other numbers are where "
+            "training goes: what is frozen keeps its values, and what learns is generic."
+        )
+    special = [
+        (s, s.at_weights.rank)
+        for s in found.subsets
+        if s.exact and s.at_weights and not s.at_weights.mark and s.at_weights.at == "file"
+        and s.at_weights.rank < s.rank
+    ]  # fmt: skip
+    if special:
+        first, rank = min(special, key=lambda one: Fraction(one[1], one[0].rank))
+        known.append(
+            f"Training starts at a special point: {first.name} has rank {rank} at your weights and "
+            f"{first.rank} at almost all others."
+        )
+    if any(s.any_weights for s in found.subsets):
+        known.append("Anywhere: at any weights of this architecture, frozen ones included.")
     known += [f"Assumed: {text}." for text in found.assumed]
     if drawn:
         known.append(
@@ -388,17 +428,17 @@ def _why(found: Capacity) -> Explanation:
     if not smooth:
         known.append(
             "The labels are one function on each activation pattern, and ranks differ between "
-            "patterns. The largest is shown, and how they range over how many patterns: that at "
-            f"{_places(found)}. Where no bound for all patterns is met it is "
-            "a lower bound: other patterns may have larger ranks, and some have smaller ones."
+            "patterns. The largest is shown, and how they range over how many patterns. Where no "
+            "bound for all patterns is met it is a lower bound: other patterns may have larger "
+            "ranks, and some have smaller ones."
         )
     bounds = [s.name for s in found.subsets if any(point.is_bound for point in s.points)]
     if bounds:
         known.append(
-            "At the model's own weights exponentials, roots and other functions count as numbers "
+            "At your weights exponentials, roots and other functions count as numbers "
             "that are equal, opposite or 0 where their arguments are, and otherwise arbitrary. "
             "That the functions' own values have the same rank was not shown of "
-            f"{', '.join(bounds)}: the rank at these weights is at most the one that was found."
+            f"{', '.join(bounds)}: the rank here is at most the one that was found."
         )
     wasted = [s for s in found.subsets if s.exact and s.redundant and s.capacity < s.counting]
     if wasted:
@@ -419,7 +459,7 @@ def _why(found: Capacity) -> Explanation:
     if not found.exactness.is_exact:
         known.append(f"Ranks are {found.exactness.words}; that they are attained is probable.")
     known.append(
-        "At generic weights most subsets fit nearly as many samples as their parameters permit by "
+        "Where training goes most subsets fit nearly as many samples as their parameters permit by "
         "counting: what these numbers find are parameters without effect and redundant ones, not "
         "which subset learns best."
     )
@@ -432,22 +472,6 @@ def _why(found: Capacity) -> Explanation:
             step("capacity", "a picture", learn="*.bias", plot="capacity.png"),
         ),
     )
-
-
-def _places(found: Capacity) -> str:
-    """The points of the patterns, in words."""
-    own = {
-        "data": "the model's own weights and the given samples"
-        + (
-            " (and at others)"
-            if any(p.at == "file" for s in found.subsets for p in s.points)
-            else ""
-        )
-        + ", and those at drawn weights",
-        "file": "the model's own weights, and those at drawn weights at which all units switch",
-        "generic": "drawn weights at which all units switch",
-    }
-    return own[found.at]
 
 
 def _fitted(subset: SubsetCapacity, value: int | None, mark: str) -> str:

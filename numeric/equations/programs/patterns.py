@@ -37,7 +37,7 @@ from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
 from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample, samples_of_part
 from algebra.programs.patches import Patched, Patches
-from algebra.programs.program import Node, Program
+from algebra.programs.program import Node, Program, matrix_shape
 from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
 from numeric.equations.programs.enclosed import (
@@ -302,9 +302,13 @@ def drawn_patterns(
     tokens: Mapping[str, int] | None = None,
     support: Mapping[str, np.ndarray] | None = None,
     positive: Collection[str] = (),
+    fixed: Mapping[str, tuple[np.ndarray, int]] | None = None,
+    updates: Mapping[str, int] | None = None,
     seed: int = 0,
 ) -> Patterns:
     """Patterns at Gaussian samples and random weights at which units switch: see the module.
+
+    Given weights are not adjusted, so that a unit may switch for no sample.
 
     Parameters
     ----------
@@ -315,6 +319,10 @@ def drawn_patterns(
         0/1 masks of the weights that exist, for matrices in which some do not.
     positive : collection of str, optional
         Weights that are positive, such as statistics of normalizations.
+    fixed : mapping of str to (ndarray of int, int), optional
+        Weights that are given instead of drawn: integers over a denominator.
+    updates : mapping of str to int, optional
+        Given weights to which a drawn product of so many columns is added, as matrices.
     seed : int, optional
 
     Returns
@@ -322,6 +330,8 @@ def drawn_patterns(
     callable
         From the number of samples to the signs, by the numbers of the choosing nodes.
     """
+    given = {name: doubles(*own).reshape(program.weights[name]) for name, own in
+             (fixed or {}).items()}  # fmt: skip
     made: list[dict[str, np.ndarray]] = []
     tries = iter(range(_TRIES))
 
@@ -334,7 +344,8 @@ def drawn_patterns(
                 raise NoPattern(f"values at {_TRIES} drawn weights are no numbers (they overflow)")
             rng = _generator(seed, number, "pattern")
             with suppress(NoPattern), np.errstate(all="ignore"):
-                made.append(_standardized(program, tokens, support or {}, positive, rng))
+                own = given | _updated(given, updates or {}, rng)
+                made.append(_standardized(program, tokens, support or {}, positive, rng, own))
         return made[0]
 
     def few() -> dict[str, np.ndarray]:
@@ -343,8 +354,22 @@ def drawn_patterns(
         return _standardized(program, tokens, masks, positive, rng)
 
     return _PatternsAt(
-        program, lambda m: _samples(program, m, tokens, seed), weights, redraws=True, few=few
-    )
+        program, lambda m: _samples(program, m, tokens, seed), weights, redraws=True,
+        few=None if given else few,
+    )  # fmt: skip
+
+
+def _updated(
+    weights: Mapping[str, np.ndarray], updates: Mapping[str, int], rng: np.random.Generator
+) -> dict[str, np.ndarray]:
+    """Weights with drawn updates W + U Vᵀ, of the size of W."""
+    out = {}
+    for name, k in updates.items():
+        rows, inner = matrix_shape(weights[name].shape)
+        product = rng.standard_normal((rows, k)) @ rng.standard_normal((k, inner)) / np.sqrt(k)
+        size = weights[name].std() or 1 / np.sqrt(inner)
+        out[name] = weights[name] + size * product.reshape(weights[name].shape)
+    return out
 
 
 def _some_taps(
@@ -564,16 +589,22 @@ def _standardized(
     support: Mapping[str, np.ndarray],
     positive: Collection[str],
     rng: np.random.Generator,
+    given: Mapping[str, np.ndarray] | None = None,
 ) -> dict[str, np.ndarray]:
-    """Random weights, adjusted so that the sums whose signs choose have both signs."""
+    """Random weights, adjusted so that the sums whose signs choose have both signs.
+
+    Given ones keep their values.
+    """
     weights = {}
     for name, shape in program.weights.items():
         size = max(1, int(np.prod(shape)))
         wide = max(shape[0], size // shape[0]) if len(shape) > 1 and size > 1 else 1
         drawn = rng.standard_normal(shape) / np.sqrt(wide)
         weights[name] = np.abs(drawn) if name in positive else drawn
+    weights |= given or {}
     count = min(_SAMPLES, samples_at_once(program))
     found = _Adjusted(program, weights, _samples(program, count, tokens, 0, rng), support, rng)
+    found.done |= set(given or {})
     needed = program.needed([program.output])
     for number in sorted(needed):
         node = program.nodes[number]

@@ -125,7 +125,7 @@ def test_samples_that_are_finished_in_time_are_lower_bounds(most, share, monkeyp
     assert (row.rank, row.capacity) == (2 * row.samples, row.samples)
     assert (row.is_whole, found.unfinished) == (False, ("all",))
     with within(600):
-        joined = capacities_on([Piece("generic", model)], [subset])
+        joined = capacities_on(model.program, lambda _: [Piece("training", model)], [subset])
     assert [(one.rank, one.exact) for one in joined.subsets] == [(row.rank, False)]
     assert joined.unfinished == ("all",)
     # Without a time limit nothing is computed twice.

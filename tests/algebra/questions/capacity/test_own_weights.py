@@ -59,11 +59,25 @@ def test_a_relation_of_exponentials():
 
 
 def test_limits():
-    """Nothing is shown of low-rank updates and of large minors; rank 0 is attained."""
+    """Nothing is shown of large minors, and no rank that is too large; rank 0 is attained."""
     read = net(1, 4)
     patterns = own_patterns(read.program, read.values)
     model = Model(read.program, values=read.values, patterns=patterns)
     assert is_attained(model, Subset("v", ("v",)), 4, 0, 0)
     assert not is_attained(model, Subset("v", ("v",)), 4, 400, 0)
-    assert not is_attained(model, Subset("v", (), {"v": 1}), 4, 1, 0)
     assert not is_attained(model, Subset("v", ("v",)), 4, 3, 0)
+
+
+def test_updates():
+    """W + U Vᵀ of rank one at their start, where U is 0, and at generic factors."""
+    build = Builder()
+    W, v, x = build.weight("W", (3, 2)), build.weight("v", (3,)), build.sample("x", (2,))
+    hidden = build.apply("tanh", build.contract("ij,j->i", W, x))
+    program = build.program(build.contract("i,i->", v, hidden))
+    values = {"W": (np.array([[1, 2], [3, 1], [1, -1]]), 2), "v": (np.array([1, 2, 3]), 1)}
+    read = Read(program, values, frozenset(), {}, dict.fromkeys(values, "matrix"))
+    [found] = mp.capacity(read, lora=1).subsets
+    assert found.name == "LoRA 1"
+    # v learns as a whole.  Of U and V: U at the start; then all but the scale between them.
+    assert (found.at_weights.rank, found.at_weights.exact) == (3 + 3, True)
+    assert (found.learnable, found.rank, found.exact) == (8, 7, True)

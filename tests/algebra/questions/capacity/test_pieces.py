@@ -9,7 +9,7 @@ from algebra.programs.generic import Model, NoPattern
 from algebra.programs.program import Builder
 from algebra.questions.capacity import pieces as pieces_module
 from algebra.questions.capacity import ranks
-from algebra.questions.capacity.pieces import Piece, capacities_on, largest_rank
+from algebra.questions.capacity.pieces import Piece, largest_rank
 from algebra.questions.capacity.result import Subset
 from algebra.time_limits import OutOfTime
 
@@ -36,14 +36,19 @@ def relu(on):
 ALL = Subset("all", ("U", "V"))
 
 
+def capacities_on(pieces, subsets, **settings):
+    """The same pieces for all subsets."""
+    program = pieces[0].model.program
+    return pieces_module.capacities_on(program, lambda _: pieces, subsets, **settings)
+
+
 def test_the_largest_rank_counts():
     """Patterns with fewer units have smaller ranks; the points are listed in their order."""
-    pieces = [Piece("file", relu(1)), Piece("generic", relu(3)), Piece("generic", relu(2))]
+    pieces = [Piece("file", relu(1)), Piece("training", relu(3)), Piece("training", relu(2))]
     [found] = capacities_on(pieces, [ALL]).subsets
-    assert [point.at for point in found.points] == ["file", "generic", "generic"]
+    assert [point.at for point in found.points] == ["file", "training", "training"]
     ranks = [point.rank for point in found.points]
     assert found.rank == ranks[1] == max(ranks) > ranks[0]
-    assert found.at == "generic"
     assert not found.exact
     assert found.on_patterns
 
@@ -51,11 +56,12 @@ def test_the_largest_rank_counts():
 def test_a_rank_is_exact_if_it_meets_a_bound_for_all_patterns():
     """20 weights less four scales: the largest rank; the capacity must meet its bound, too."""
     assert largest_rank(relu(4), ALL) == 16
-    [found] = capacities_on([Piece("file", relu(4)), Piece("generic", relu(4))], [ALL]).subsets
-    assert (found.rank, found.at) == (16, "file")
+    pieces = [Piece("file", relu(4)), Piece("training", relu(4))]
+    [found] = capacities_on(pieces, [ALL]).subsets
+    assert (found.rank, found.at_weights.rank) == (16, 16)
     assert found.exact == (found.capacity == 8)
     # With four samples 8 labels are the bound.
-    [few] = capacities_on([Piece("file", relu(4))], [ALL], m=40).subsets
+    [few] = capacities_on(pieces, [ALL], m=40).subsets
     assert (few.rank, few.redundant) == (16, 4)
 
 
@@ -64,7 +70,7 @@ def test_few_samples_say_nothing_of_the_parameters():
     model = relu(4)
     [number] = model.patterns(1)
     model = replace(model, patterns=lambda m: {number: np.ones((4, m), bool)})
-    found = capacities_on([Piece("file", model)], [ALL], m=2)
+    found = capacities_on([Piece("training", model)], [ALL], m=2)
     [few] = found.subsets
     assert (few.rank, few.exact, few.is_whole, few.error_bound) == (4, False, False, 0)
     table = found.document().parts[0].columns
@@ -74,7 +80,7 @@ def test_few_samples_say_nothing_of_the_parameters():
 
 def test_a_teacher_is_fitted_where_all_labels_are():
     """Its samples are no fewer than those of arbitrary labels, on whatever pattern each is best."""
-    pieces = [Piece("file", relu(2)), Piece("generic", relu(4))]
+    pieces = [Piece("file", relu(2)), Piece("training", relu(4))]
     for subset in (ALL, Subset("U", ("U",)), Subset("V", ("V",))):
         [found] = capacities_on(pieces, [subset]).subsets
         assert found.teacher_capacity is None or found.teacher_capacity >= found.capacity
@@ -92,8 +98,9 @@ def test_pieces_without_a_pattern_are_left_out():
         raise NoPattern("no numbers")
 
     bad = Piece("file", Model(relu(1).program, patterns=overflowing))
-    [found] = capacities_on([bad, Piece("generic", relu(2))], [ALL]).subsets
-    assert [point.at for point in found.points] == ["generic"]
+    [found] = capacities_on([bad, Piece("training", relu(2))], [ALL]).subsets
+    assert [point.at for point in found.points] == ["training"]
+    assert found.at_weights is None
     with pytest.raises(NoPattern, match="no numbers"):
         capacities_on([bad], [ALL])
 
@@ -104,41 +111,27 @@ def test_smooth_programs_have_one_generic_rank():
     x = build.sample("x", (2,))
     hidden = build.apply("tanh", build.contract("ij,j->i", build.weight("U", (3, 2)), x))
     model = Model(build.program(build.contract("ij,j->i", build.weight("V", (1, 3)), hidden)))
-    [found] = capacities_on([Piece("generic", model)], [ALL]).subsets
+    [found] = capacities_on([Piece("training", model)], [ALL]).subsets
     assert (found.rank, found.exact, found.on_patterns, found.range) == (9, True, False, "")
 
 
 def test_lower_bounds_hold_for_larger_subsets():
     """All weights have at least the rank and the capacity of a part of them."""
     part = Subset("V", ("V",))
-    pieces = [Piece("generic", relu(3)), Piece("generic", relu(2))]
+    pieces = [Piece("training", relu(3)), Piece("training", relu(2))]
     found = {s.name: s for s in capacities_on(pieces, [ALL, part], m=3).subsets}
     assert found["all"].rank >= found["V"].rank
     assert found["all"].capacity >= found["V"].capacity
 
 
-def test_a_drawn_point_of_a_costly_model_comes_first(monkeypatch):
-    """A rank that meets its bound there needs no other; the model's own point follows otherwise."""
+def test_one_piece_of_a_costly_model(monkeypatch):
+    """After the model's own weights one piece where training goes."""
     monkeypatch.setattr(ranks, "MOST_VALUES", 10)
     last = Subset("last", ("V",))
-    pieces = [Piece("file", relu(2)), Piece("generic", relu(4)), Piece("generic", relu(4))]
+    pieces = [Piece("file", relu(2)), *(Piece("training", relu(k)) for k in (1, 4))]
     [found] = capacities_on(pieces, [last]).subsets
-    assert [(point.at, point.rank) for point in found.points] == [("generic", 8)]
-    pieces[1:] = [Piece("generic", relu(1)), Piece("generic", relu(4))]
-    [found] = capacities_on(pieces, [last]).subsets
-    assert [(point.at, point.rank) for point in found.points] == [("generic", 2), ("file", 4)]
-
-
-def test_independent_labels_of_a_costly_model_need_no_other_pattern(monkeypatch):
-    """As many samples as the work permits: two, with four labels, of which all are independent."""
-    monkeypatch.setattr(ranks, "MOST_VALUES", 10)
-    monkeypatch.setattr(ranks, "MOST_PASSES", 1)
-    last, model = Subset("last", ("V",)), relu(4)
-    [number] = model.patterns(2)
-    full = replace(model, patterns=lambda m: {number: np.ones((4, m), bool)})
-    [found] = capacities_on([Piece("file", model), Piece("generic", full)], [last]).subsets
-    assert [(point.at, point.rank) for point in found.points] == [("generic", 4)]
-    assert (found.rank, found.capacity, found.exact) == (4, 2, False)
+    assert [(point.at, point.rank) for point in found.points] == [("file", 4), ("training", 2)]
+    assert (found.rank, found.exact) == (4, False)
 
 
 def test_ranks_that_meet_the_number_of_labels_need_no_other_pattern():
@@ -146,9 +139,9 @@ def test_ranks_that_meet_the_number_of_labels_need_no_other_pattern():
     last, model = Subset("last", ("V",)), relu(4)
     [number] = model.patterns(2)
     full = replace(model, patterns=lambda m: {number: np.ones((4, m), bool)})
-    pieces = [Piece("file", relu(1)), *(Piece("generic", full) for _ in range(3))]
+    pieces = [Piece("file", relu(1)), *(Piece("training", full) for _ in range(3))]
     [found] = capacities_on(pieces, [last], m=2).subsets
-    assert [(point.at, point.rank) for point in found.points] == [("file", 2), ("generic", 4)]
+    assert [(point.at, point.rank) for point in found.points] == [("file", 2), ("training", 4)]
     assert (found.rank, found.capacity) == (4, 2)
 
 
@@ -159,7 +152,7 @@ def test_rows_are_kept_if_the_time_is_over_at_their_bounds(monkeypatch):
         raise OutOfTime("the time limit is over")
 
     monkeypatch.setattr(pieces_module, "largest_rank", late)
-    [found] = capacities_on([Piece("file", relu(4))], [ALL]).subsets
+    [found] = capacities_on([Piece("training", relu(4))], [ALL]).subsets
     assert (found.rank, found.exact) == (16, False)
 
 
@@ -177,13 +170,29 @@ def test_an_interrupt_keeps_finished_rows(end):
 
         return progress
 
-    for after, finished, left in ((1, ["read-out"], ("all",)), (2, ["all", "read-out"], None)):
-        calls.clear()
-        pieces = [Piece("file", relu(1)), Piece("generic", relu(2))]
-        found = capacities_on(pieces, parts, progress=ends(after))
-        assert [row.name for row in found.subsets] == finished
-        assert found.unfinished == (left or ("all", "read-out"))
-        assert all(len(row.points) == 1 for row in found.subsets)
+    pieces = [Piece("file", relu(1)), Piece("training", relu(2))]
+    found = capacities_on(pieces, parts, progress=ends(1))
+    assert [row.name for row in found.subsets] == ["read-out"]
+    assert found.unfinished == ("all",)
     calls.clear()
     with pytest.raises(end):
-        capacities_on([Piece("file", relu(1))], parts, progress=ends(0))
+        capacities_on(pieces, parts, progress=ends(0))
+
+
+def test_what_is_known_at_the_weights_is_kept(monkeypatch):
+    """If the time is over before a piece where training goes, those ranks are lower bounds."""
+    own, seen = pieces_module.row_of, []
+
+    def limited(*given, **more):
+        seen.append(given)
+        if len(seen) > 1:
+            raise OutOfTime("the time limit is over")
+        return own(*given, **more)
+
+    monkeypatch.setattr(pieces_module, "row_of", limited)
+    pieces = [Piece("file", relu(2)), Piece("training", relu(4))]
+    found = capacities_on(pieces, [ALL])
+    [row] = found.subsets
+    assert found.unfinished == ("all",)
+    assert (row.rank, row.exact, row.is_whole) == (row.at_weights.rank, False, False)
+    assert found.document().parts[0].columns["rank"] == [f"≥ {row.rank}"]
