@@ -53,6 +53,9 @@ _ROOT = Path(__file__).resolve().parents[1]
 # An import at module level; imports for type checkers only are indented.
 _IMPORT = re.compile(rb"^(?:from|import) ((?:algebra|numeric|matchprob)[.\w]*)", re.MULTILINE)
 _MARK = b"\n@njit("
+# Options of a kernel that only kernels call: the code that converts objects of Python, which for
+# tuples of arrays takes as long to compile as the kernel, is omitted.
+INNER: dict[str, Any] = {"no_cpython_wrapper": True}
 
 
 def njit(**options: Any) -> Callable[[Callable[..., Any]], Any]:

@@ -3,7 +3,7 @@
 A kernel is compiled at its first call and cached (`numeric.kernels`).  `make setup` runs this
 module, so that the first count does not wait; `make demo` runs it with the groups that it needs.
 Each group is compiled in its own process, as many at a time as there are processors; a cached
-group takes about a second.
+group takes about a second.  ``--times`` prints how long each kernel takes to compile.
 """
 
 from __future__ import annotations
@@ -11,9 +11,12 @@ from __future__ import annotations
 import gc
 import os
 import sys
+import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from tempfile import TemporaryDirectory
 
+import numba
 import numpy as np
 
 from algebra.children import run_program
@@ -37,9 +40,14 @@ def _tracker() -> None:
 
 
 def _certification() -> None:
-    """Krawczyk's test of the teacher of a small network, in each form of the equations."""
-    from numeric.certification.krawczyk import FAILED, Certified, RootPool, make_target, prove
-    from numeric.certification.krawczyk_pairs import InputsTarget
+    """Krawczyk's test of the teacher of a small network, in the equations of chains."""
+    from numeric.certification.krawczyk import (
+        FAILED,
+        Certified,
+        RootPool,
+        certify_instances,
+        make_targets,
+    )
     from numeric.equations.chain import make_chain
 
     problem = Problem.of(
@@ -48,20 +56,29 @@ def _certification() -> None:
     instance = draw_instance(problem, 0, 0)
     chain = make_chain(problem.allocation)
     roots = np.array([[instance.teacher["W"][i, i] for i in range(2)]], complex)
+    targets = make_targets(chain, [instance], [chain.independent_samples(instance.X)])
+    certify_instances(chain, targets, [roots])
+    certified = Certified(np.full(1, FAILED + 1), roots, np.zeros(roots.shape))
     pool = RootPool(chain)
-    for lifted in (False, True):
-        certified = Certified(np.full(1, FAILED), roots, np.full(roots.shape, np.inf))
-        prove(chain, make_target(chain, instance), certified, lifted=lifted)
-        pool.add(certified)
-        pool.owners(certified)
-    # A net with a form in free inputs, at any point.
+    pool.add(certified)
+    pool.owners(certified)
+
+
+def _inputs() -> None:
+    """The tracker and Krawczyk's test in pairs, by a net with a form in free inputs."""
+    from numeric.certification.krawczyk_pairs import InputsTarget
+    from numeric.equations.chain import make_chain
+    from numeric.tracking.inputs.paired import StuckPath, finish_in_pairs
+
     net = LinearRNN(n=4, T=2, b=1, d=1, m=2)
     problem = Problem.of(Allocation.from_cells(net, [("W", 0, 0), ("W", 1, 1)]))
     instance, chain = draw_instance(problem, 0, 0), make_chain(problem.allocation)
     form = chain.free_inputs()
     assert form is not None
-    target = InputsTarget(form, instance, form.reduce(chain.parameters(instance)))
-    target.certify(np.ones((1, 2)), np.ones((1, 2)))
+    at = form.reduce(chain.parameters(instance))
+    target, point = InputsTarget(form, instance, at), np.ones(form.unknowns, complex)
+    target.certify(point[None, :2].real, point[None, :2].real)
+    finish_in_pairs(form, at.vector, [(target.parameters, StuckPath(0.5, point))])
 
 
 def _relu() -> None:
@@ -80,6 +97,7 @@ def _relu() -> None:
 GROUPS: dict[str, Callable[[], None]] = {
     "tracker": _tracker,
     "certification": _certification,
+    "inputs": _inputs,
     "relu": _relu,
 }
 
@@ -95,15 +113,59 @@ def warm_up(groups: list[str]) -> list[str]:
         return [line for line in pool.map(run, groups) if line]
 
 
+def print_times(groups: list[str]) -> None:
+    """Compile groups from nothing, in this process, and print the seconds of each kernel.
+
+    The first number of a row is without the kernels that this one calls, which are compiled while
+    its types are inferred.  Kernels that an earlier group compiled are not compiled again.
+    """
+    with TemporaryDirectory() as folder:
+        # Kernels are imported by the groups, and read this when they are.
+        numba.config.CACHE_DIR = folder
+        shown = set[tuple[str, str]]()
+        for group in groups:
+            began = time.process_time()
+            GROUPS[group]()
+            print(f"{group}: {time.process_time() - began:.1f} s of processor time")
+            rows = [row for row in _compiled() if row[2:] not in shown]
+            shown |= {row[2:] for row in rows}
+            for own, every, name, _ in sorted(rows, reverse=True):
+                print(f"{own:8.2f} {every:8.2f}  {name}")
+
+
+def _compiled() -> set[tuple[float, float, str, str]]:
+    """Seconds without and with what it calls, name and types of each kernel compiled so far."""
+    found = set()
+    for name in [name for name in sys.modules if name.startswith("numeric.")]:
+        for value in vars(sys.modules[name]).values():
+            for types in getattr(value, "signatures", ()):
+                spent = {
+                    step.partition("_")[2]: sum(times)
+                    for steps in value.get_metadata(types)["pipeline_times"].values()
+                    for step, times in steps.items()
+                }
+                every = sum(spent.values())
+                own = every - spent.get("nopython_type_inference", 0.0)
+                function = value.py_func
+                found.add((own, every, f"{function.__module__}.{function.__name__}", str(types)))
+    return found
+
+
 def main(arguments: list[str]) -> int:
-    """Compile the named groups, or all, in processes; after ``--here`` in this process."""
-    is_here = arguments[:1] == ["--here"]
-    groups = arguments[is_here:] or list(GROUPS)
+    """Compile the named groups, or all, in processes; after ``--here`` in this process.
+
+    After ``--times`` the seconds of each kernel are printed, compiled from nothing.
+    """
+    option = arguments[0] if arguments[:1] in (["--here"], ["--times"]) else ""
+    groups = arguments[bool(option) :] or list(GROUPS)
     unknown = [group for group in groups if group not in GROUPS]
     if unknown:
         print(f"unknown group `{unknown[0]}`: use {', '.join(GROUPS)}", file=sys.stderr)
         return 2
-    if is_here:
+    if option == "--times":
+        print_times(groups)
+        return 0
+    if option:
         for group in groups:
             GROUPS[group]()
         return 0

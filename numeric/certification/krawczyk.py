@@ -35,12 +35,12 @@ from numeric.certification.krawczyk_kernel import (
     FAILED,
     NONREAL,
     REAL,
+    conjugate_partners,
     make_disc_system,
     make_krawczyk_buffers,
     overlaps,
     pool_roots,
     prove_all,
-    prove_instances,
 )
 from numeric.equations.discs import Discs, make_discs, run_discs_of
 from numeric.equations.system import ParameterSystem, labels_of_samples
@@ -191,7 +191,41 @@ def prove(of: ParameterSystem, target: Target, certified: Certified, *, lifted: 
     tapes = of.once(("equations", lifted), lambda: of.equations_as_tapes(lifted))
     system = make_disc_system(tapes, Discs(target.middle, target.radius))
     buffers = make_krawczyk_buffers(len(tapes.places))
-    call(prove_all, system, buffers, certified.roots, certified.kind, certified.radii)
+    parameters = Discs(target.middle[None], target.radius[None])
+    first = np.array([0, len(certified.kind)])
+    call(prove_all, system, buffers, parameters, first, *_arrays(certified))
+
+
+def _arrays(certified: Certified) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    return certified.roots, certified.kind, certified.radii
+
+
+def partners(roots: np.ndarray, first: np.ndarray) -> np.ndarray:
+    """Index of an earlier root of its instance that seems to be the conjugate of each root, or -1.
+
+    Parameters
+    ----------
+    roots : ndarray of complex, shape (·, r)
+        Approximate roots of instances, one after the other.
+    first : ndarray of int, shape (instances + 1,)
+        Where the roots of each instance begin.
+    """
+    found = np.empty(len(roots), np.int64)
+    call(conjugate_partners, first, roots, found, np.empty(len(roots)))
+    return found
+
+
+def mirror(certified: Certified, partner: np.ndarray) -> None:
+    """Make the roots with partners (`partners`) the mirror images of these, if proved non-real.
+
+    A real root's polydisc does not imply a second root.
+    """
+    certified.kind[partner >= 0] = FAILED
+    own = np.flatnonzero((partner >= 0) & (certified.kind[partner] == NONREAL))
+    of = partner[own]
+    certified.kind[own] = NONREAL
+    certified.roots[own] = certified.roots[of].conj()
+    certified.radii[own] = certified.radii[of]
 
 
 def certify_instances(
@@ -216,9 +250,10 @@ def certify_instances(
         None if not every approximate root of an instance is proved to be a root of its own.
     """
     out: list[RootPool | None] = [None] * len(roots)
-    tested = [np.array(own, complex) for own in roots]
-    kinds = [np.full(len(own), FAILED) for own in roots]
-    radii = [np.full(own.shape, np.inf) for own in tested]
+    parts = [
+        [np.array(own, complex), np.full(len(own), FAILED), np.full(own.shape, np.inf)]
+        for own in roots
+    ]
     for lifted in (False, True) if of.has_states else (False,):
         left = [k for k, pool in enumerate(out) if pool is None]
         if not left:
@@ -227,18 +262,25 @@ def certify_instances(
         parameters = Discs(targets.middle[left], targets.radius[left])
         system = make_disc_system(tapes, Discs(parameters.mid[0], parameters.rad[0]))
         first = np.cumsum([0, *(len(roots[k]) for k in left)])
-        joined = [np.concatenate([part[k] for k in left]) for part in (tested, kinds, radii)]
-        pools = (
-            np.zeros((2 * len(joined[0]), of.unknowns), complex),
-            np.zeros((2 * len(joined[0]), of.unknowns)),
-            np.zeros(2 * len(joined[0]), bool),
-        )
-        counts = np.zeros(len(left), np.int64)
+        points, kind, radii = (np.concatenate([parts[k][i] for k in left]) for i in range(3))
+        found = Certified(kind, points, radii)
+        partner = partners(found.roots, first)
+        # Not `FAILED`: it is not tested.
+        found.kind[partner >= 0] = NONREAL
         buffers = make_krawczyk_buffers(len(tapes.places))
-        call(prove_instances, system, buffers, parameters, first, *joined, pools, counts)
+        call(prove_all, system, buffers, parameters, first, *_arrays(found))
+        mirror(found, partner)
+        pools = (
+            np.zeros((2 * len(kind), of.unknowns), complex), np.zeros((2 * len(kind), of.unknowns)),
+            np.zeros(2 * len(kind), bool),
+        )  # fmt: skip
+        counts, new = np.zeros(len(left), np.int64), np.zeros(len(kind), bool)
+        places = np.column_stack([first, 2 * first])
+        call(pool_roots, places, points, radii, kind, *pools, counts, new)
+        bad = np.cumsum([False, *(~new | (kind == FAILED))])
         for k, start, end, count in zip(left, first, first[1:], counts.tolist(), strict=False):
-            if count < 0:
-                tested[k], kinds[k], radii[k] = (part[start:end] for part in joined)
+            if bad[start] < bad[end]:
+                parts[k] = [part[start:end] for part in (points, kind, radii)]
             else:
                 own = slice(2 * start, 2 * start + count)
                 out[k] = RootPool(of, *(part[own] for part in pools))
@@ -287,16 +329,19 @@ class RootPool:
         roots = np.concatenate([self.roots, np.zeros((more, self.roots.shape[1]))])
         radii = np.concatenate([self.radii, np.zeros((more, self.roots.shape[1]))])
         is_real = np.concatenate([self.is_real, np.zeros(more, bool)])
-        count = call(
-            pool_roots, certified.roots, certified.radii, certified.kind, roots, radii, is_real,
-            count, new,
+        counts = np.array([count])
+        call(
+            pool_roots, np.array([[0, 0], [len(new), 0]]), certified.roots, certified.radii,
+            certified.kind, roots, radii, is_real, counts, new,
         )  # fmt: skip
+        [count] = counts.tolist()
         self.roots, self.radii, self.is_real = roots[:count], radii[:count], is_real[:count]
         return new
 
     def owners(self, certified: Certified) -> np.ndarray:
         """Index of the pooled root that each certified one may equal, or -1."""
-        out = call(overlaps, certified.roots, certified.radii, self.roots, self.radii)
+        out = np.empty(len(certified.kind), np.int64)
+        call(overlaps, certified.roots, certified.radii, self.roots, self.radii, out)
         return np.where(certified.kind == FAILED, -1, out)
 
 

@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from numeric.equations.discs import OPTIONS, TINY, UNIT, Discs, make_discs, run_discs, size_up
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 
 if TYPE_CHECKING:
     from numeric.equations.system_forms import EquationTapes
@@ -109,7 +109,7 @@ def make_krawczyk_buffers(n: int) -> KrawczykBuffers:
     )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _evaluate(system, x, rho, derivative):
     """The equations over the polydisc around x with radii rho, and the Jacobian if requested.
 
@@ -126,13 +126,14 @@ def _evaluate(system, x, rho, derivative):
 
 
 @njit(inline="always", **OPTIONS)
-def _begin(system, x, root):
+def _begin(system, x, roots, number):
     """Newton's start: the weights and the states computed from them; False if not finite."""
     states, places = system.tapes.states, system.tapes.places
-    for v in range(len(root)):
-        if not (np.isfinite(root[v].real) and np.isfinite(root[v].imag)):
+    for v in range(roots.shape[1]):
+        root = roots[number, v]
+        if not (np.isfinite(root.real) and np.isfinite(root.imag)):
             return False
-        system.x.mid[places[states + v]] = root[v]
+        system.x.mid[places[states + v]] = root
         system.x.rad[places[states + v]] = 0.0
     if not run_discs(system.x, system.tapes.begin):
         return False
@@ -192,7 +193,7 @@ def _holds_one_root(system, buffers):
     return False
 
 
-@njit(**OPTIONS)
+@njit(inline="always", **OPTIONS)
 def _looks_real(x, first):
     most = 0.0
     for v in range(first, len(x)):
@@ -221,34 +222,44 @@ def _kind(system, buffers):
 
 
 @njit(**OPTIONS)
-def prove_all(system, buffers, roots, kind, radii):
-    """Test the roots whose kind is `FAILED`, with one system.
+def prove_all(system, buffers, parameters, first, roots, kind, radii):
+    """Test the roots of instances whose kind is `FAILED`, with one system.
 
     Parameters
     ----------
     system : DiscSystem
+        Its parameters are overwritten.
     buffers : KrawczykBuffers
+    parameters : Discs, shape (instances, size)
+        Parameter vectors.
+    first : ndarray of int, shape (instances + 1,)
+        Where the roots of each instance begin.
     roots : ndarray of complex, shape (·, r)
-        Approximate roots; if the test succeeds, the polydisc's centre.
+        Approximate roots of all instances one after the other; if the test succeeds, the
+        polydisc's centre.
     kind : ndarray of int, shape (·,)
         Set to `REAL` or `NONREAL`.
     radii : ndarray of float, shape (·, r)
         Set if the test succeeds.
     """
-    for number in range(len(roots)):
-        if kind[number] != FAILED or not _begin(system, buffers.x, roots[number]):
-            continue
-        if not _newton(system, buffers):
-            continue
-        found = _kind(system, buffers)
-        if found != FAILED:
-            kind[number] = found
-            for v in range(roots.shape[1]):
-                roots[number, v] = buffers.centre[system.tapes.states + v]
-                radii[number, v] = buffers.rho[system.tapes.states + v]
+    for k in range(len(parameters.mid)):
+        for v in range(parameters.mid.shape[1]):
+            system.x.mid[v] = parameters.mid[k, v]
+            system.x.rad[v] = parameters.rad[k, v]
+        for number in range(first[k], first[k + 1]):
+            if kind[number] != FAILED or not _begin(system, buffers.x, roots, number):
+                continue
+            if not _newton(system, buffers):
+                continue
+            found = _kind(system, buffers)
+            if found != FAILED:
+                kind[number] = found
+                for v in range(roots.shape[1]):
+                    roots[number, v] = buffers.centre[system.tapes.states + v]
+                    radii[number, v] = buffers.rho[system.tapes.states + v]
 
 
-@njit(**OPTIONS)
+@njit(inline="always", **OPTIONS)
 def approximate_inverse(J, C, work):
     """Gauss-Jordan inverse of J into C; False if a pivot vanishes.  Not rigorous."""
     r = len(J)
@@ -287,7 +298,7 @@ def approximate_inverse(J, C, work):
     return True
 
 
-@njit(**OPTIONS)
+@njit(inline="always", **OPTIONS)
 def newton_step(C, f, step):
     """Upper bounds of ``|C F|`` for F in the discs f, into step."""
     n = len(step)
@@ -309,7 +320,7 @@ def newton_step(C, f, step):
         step[v] = total * grow + TINY
 
 
-@njit(**OPTIONS)
+@njit(inline="always", **OPTIONS)
 def contracts(buffers, J):
     """Whether ``step_i + Σ_j |I - C J|_ij ρ_j < ρ_i`` for every i and every J in its discs.
 
@@ -361,15 +372,19 @@ def contracts(buffers, J):
     return True
 
 
-@njit(**OPTIONS)
-def _first_overlap(root, radii, more, more_radii, count):
-    """Index below `count` in `more` of a polydisc that may meet that of a root, or -1."""
-    for b in range(count):
+@njit(**OPTIONS, **INNER)
+def _first_overlap(roots, radii, k, mirrored, more, more_radii, begin, end):
+    """Index in `more` of a polydisc that may meet that of root k or of its mirror image, or -1.
+
+    Indices from `begin` to `end` - 1 are searched.
+    """
+    for b in range(begin, end):
         apart = False
-        for v in range(len(root)):
-            gap = root[v] - more[b, v]
-            size = np.sqrt(gap.real * gap.real + gap.imag * gap.imag)
-            if size * (1.0 - 16.0 * UNIT) > (radii[v] + more_radii[b, v]) * (1.0 + 4.0 * UNIT):
+        for v in range(roots.shape[1]):
+            re = roots[k, v].real - more[b, v].real
+            im = (-roots[k, v].imag if mirrored else roots[k, v].imag) - more[b, v].imag
+            size = np.sqrt(re * re + im * im)
+            if size * (1.0 - 16.0 * UNIT) > (radii[k, v] + more_radii[b, v]) * (1.0 + 4.0 * UNIT):
                 apart = True
                 break
         if not apart:
@@ -378,58 +393,67 @@ def _first_overlap(root, radii, more, more_radii, count):
 
 
 @njit(**OPTIONS)
-def overlaps(roots, radii, more, more_radii):
-    """Index in `more` of a polydisc that may meet that of each root, or -1."""
-    out = np.full(len(roots), -1)
+def overlaps(roots, radii, more, more_radii, out):
+    """Set `out` to the index in `more` of a polydisc that may meet that of each root, or to -1."""
     for a in range(len(roots)):
-        out[a] = _first_overlap(roots[a], radii[a], more, more_radii, len(more))
-    return out
+        out[a] = _first_overlap(roots, radii, a, False, more, more_radii, 0, len(more))
 
 
 @njit(**OPTIONS)
-def pool_roots(roots, radii, kind, pool, pool_radii, is_real, count, new):
-    """Add roots to a pool whose polydiscs are disjoint, each if it is disjoint from all in it.
+def pool_roots(first, roots, radii, kind, pool, pool_radii, is_real, counts, new):
+    """Add roots to pools whose polydiscs are disjoint, each if it is disjoint from all in its pool.
 
     Conjugates of non-real roots follow after all roots, so that the endpoint of a path itself
     counts as new.
 
     Parameters
     ----------
+    first : ndarray of int, shape (pools + 1, 2)
+        Where the roots of each pool begin, and where the pool does.
     roots, radii, kind : ndarray
         Roots of kind `FAILED` are ignored.
     pool, pool_radii, is_real : ndarray
-        The pool, with places for twice as many more.
-    count : int
-        Number of roots in the pool.
+        The pools, each with places for twice as many more.
+    counts : ndarray of int, shape (pools,)
+        Numbers of roots in the pools; updated.
     new : ndarray of bool
         Output: which roots were added.
-
-    Returns
-    -------
-    int
-        Number of roots in the pool.
     """
-    for mirrored in (False, True):
-        for k in range(len(roots)):
-            if kind[k] == FAILED or (mirrored and kind[k] != NONREAL):
-                continue
-            root = roots[k].conj() if mirrored else roots[k]
-            if _first_overlap(root, radii[k], pool, pool_radii, count) >= 0:
-                continue
-            pool[count], pool_radii[count] = root, radii[k]
-            is_real[count] = kind[k] == REAL
-            count += 1
-            if not mirrored:
-                new[k] = True
-    return count
+    for p in range(len(counts)):
+        begin = first[p, 1]
+        end = begin + counts[p]
+        for mirrored in (False, True):
+            for k in range(first[p, 0], first[p + 1, 0]):
+                if kind[k] == FAILED or (mirrored and kind[k] != NONREAL):
+                    continue
+                if _first_overlap(roots, radii, k, mirrored, pool, pool_radii, begin, end) >= 0:
+                    continue
+                for v in range(roots.shape[1]):
+                    z = roots[k, v]
+                    pool[end, v] = complex(z.real, -z.imag) if mirrored else z
+                    pool_radii[end, v] = radii[k, v]
+                is_real[end] = kind[k] == REAL
+                end += 1
+                if not mirrored:
+                    new[k] = True
+        counts[p] = end - begin
 
 
 @njit(**OPTIONS)
-def conjugate_partners(roots):
-    """Index of an earlier root that seems to be the conjugate of each root, or -1."""
+def conjugate_partners(first, roots, partner, unit):
+    """Index of an earlier root of its instance that seems to be the conjugate of each root, or -1.
+
+    Parameters
+    ----------
+    first : ndarray of int, shape (instances + 1,)
+        Where the roots of each instance begin.
+    roots : ndarray of complex, shape (·, r)
+    partner : ndarray of int, shape (·,)
+        Output.
+    unit : ndarray of float, shape (·,)
+        Overwritten.
+    """
     count, r = roots.shape
-    partner = np.full(count, -1)
-    unit = np.zeros(count)
     for i in range(count):
         largest, total = 0.0, 0.0
         for v in range(r):
@@ -437,70 +461,18 @@ def conjugate_partners(roots):
             total += abs(roots[i, v])
         # A root that was not found has no partner.
         unit[i] = largest + 1e-3 if np.isfinite(total) else np.nan
-    for i in range(count):
-        for j in range(i):
-            limit = 1e-7 * min(unit[i], unit[j]) if unit[i] + unit[j] > 0.0 else 0.0
-            near = bool(limit > 0.0)
-            v = 0
-            while near and v < r:
-                near = abs(roots[i, v] - np.conj(roots[j, v])) < limit
-                v += 1
-            if near:
-                # Only the first that is near counts, and only if it has no partner itself.
-                if partner[j] < 0:
-                    partner[i] = j
-                break
-    return partner
-
-
-@njit(**OPTIONS)
-def prove_instances(system, buffers, parameters, first, roots, kind, radii, pools, counts):
-    """Test the roots of many instances with one system, and pool those of each.
-
-    Of two roots that seem to be conjugates the second one is the mirror image of the first, if that
-    is proved to be non-real: a real root's polydisc does not imply a second root.
-
-    Parameters
-    ----------
-    system : DiscSystem
-        Its parameters are overwritten.
-    buffers : KrawczykBuffers
-    parameters : Discs, shape (instances, size)
-        Parameter vectors.
-    first : ndarray of int, shape (instances + 1,)
-        Where the roots of each instance begin.
-    roots, kind, radii : ndarray
-        As for `prove_all`, of all instances one after the other; roots proved before are kept.
-    pools : tuple of three ndarrays
-        Output: roots, radii and whether they are real, of each instance from twice its first root
-        on (`pool_roots`).
-    counts : ndarray of int, shape (instances,)
-        Output: number of pooled roots; -1 if an endpoint is not proved, or one of two that meet.
-    """
-    size = parameters.mid.shape[1]
-    for k in range(len(counts)):
-        start, end = first[k], first[k + 1]
-        for v in range(size):
-            system.x.mid[v] = parameters.mid[k, v]
-            system.x.rad[v] = parameters.rad[k, v]
-        own, own_kind, own_radii = roots[start:end], kind[start:end], radii[start:end]
-        partner = conjugate_partners(own)
-        for i in range(end - start):
-            if partner[i] >= 0:
-                # Not `FAILED`: it is not tested.
-                own_kind[i] = NONREAL
-        prove_all(system, buffers, own, own_kind, own_radii)
-        good = True
-        for i in range(end - start):
-            if partner[i] >= 0:
-                own_kind[i] = NONREAL if own_kind[partner[i]] == NONREAL else FAILED
-                own[i] = own[partner[i]].conj()
-                own_radii[i] = own_radii[partner[i]]
-            good = good and own_kind[i] != FAILED
-        new = np.zeros(end - start, np.bool_)
-        places = slice(2 * start, 2 * end)
-        counts[k] = pool_roots(
-            own, own_radii, own_kind, pools[0][places], pools[1][places], pools[2][places], 0, new
-        )
-        if not (good and new.all()):
-            counts[k] = -1
+        partner[i] = -1
+    for k in range(len(first) - 1):
+        for i in range(first[k], first[k + 1]):
+            for j in range(first[k], i):
+                limit = 1e-7 * min(unit[i], unit[j]) if unit[i] + unit[j] > 0.0 else 0.0
+                near = bool(limit > 0.0)
+                v = 0
+                while near and v < r:
+                    near = abs(roots[i, v] - np.conj(roots[j, v])) < limit
+                    v += 1
+                if near:
+                    # Only the first that is near counts, and only if it has no partner itself.
+                    if partner[j] < 0:
+                        partner[i] = j
+                    break

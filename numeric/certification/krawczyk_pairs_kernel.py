@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -30,7 +30,7 @@ from numeric.equations.pairs import (
     run_pair_discs,
     set_size,
 )
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 
 if TYPE_CHECKING:
     from numeric.equations.system_forms import EquationTapes
@@ -44,6 +44,10 @@ _NEAR = 1e-17
 _WORTH = 1e-9
 # Relative imaginary part below which a root is first tested as a real one.
 _LOOKS_REAL = 1e-7
+# Typed, because numba compiles a function once more for each literal.
+_NO: Any = np.bool_(False)
+_YES: Any = np.bool_(True)
+_ADJACENT: Any = np.int64(1)
 
 
 class PairSystem(NamedTuple):
@@ -82,7 +86,7 @@ class PairSystem(NamedTuple):
     inverse: int
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _evaluate(system, unit, x, low, rho, derivative, precise):
     """The equations over the polydisc around x + low with radii rho, and perhaps the Jacobian.
 
@@ -113,7 +117,7 @@ def _evaluate(system, unit, x, low, rho, derivative, precise):
     return good
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _invert(system, buffers):
     """An approximate inverse of the Jacobian, whose rows and columns are scaled for it."""
     J, C, scaled, x, work = system.J.mid, buffers.C, system.scaled, buffers.x, buffers.work
@@ -151,7 +155,7 @@ def _multiply(x, y):
     return re, re_low, im, im_low
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _inverse(x):
     """The inverse of a complex number in pairs: a step of Newton's method from that in doubles."""
     y = 1.0 / complex(x[0], x[2])
@@ -162,7 +166,7 @@ def _inverse(x):
     return re, re_low, im, im_low
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _eliminate(A, k, pivot):
     """Divide row k of ``[J, I]`` by its entry in column k and subtract its multiples from others.
 
@@ -188,7 +192,7 @@ def _eliminate(A, k, pivot):
                 to[2], to[3] = add_pairs(to[2], to[3], -im, -im_low)
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _invert_in_pairs(system, buffers):
     """`_invert` in pairs: Gauss-Jordan elimination, scaled by powers of two.  Not rigorous."""
     x, A, at = buffers.x, system.work, system.tapes.jacobian
@@ -229,14 +233,16 @@ def _invert_in_pairs(system, buffers):
     return True
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _newton_step(system, buffers, unit, v, precise):
     """Component v of a step of Newton's method, as real and imaginary pairs."""
     n = len(buffers.x)
     if precise:
         to = system.inverse + n * n
         system.x[to] = 0.0
-        dot_add_pair_discs(system.x, to, system.inverse + v * n, 1, system.tapes.f, 1, n, unit)
+        dot_add_pair_discs(
+            system.x, to, system.inverse + v * n, _ADJACENT, system.tapes.f, _ADJACENT, n, unit
+        )
         step = system.x[to]
         return complex(step[RE], step[IM]), complex(step[RE_LOW], step[IM_LOW])
     delta = 0j
@@ -245,7 +251,7 @@ def _newton_step(system, buffers, unit, v, precise):
     return delta, 0j
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _newton(system, buffers, unit, precise):
     """Newton's method to the limit of pairs; False if it does not converge."""
     x, low = buffers.x, system.low
@@ -278,7 +284,7 @@ def _newton(system, buffers, unit, precise):
     return last < _WORTH
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _contracts_in_pairs(system, buffers, unit):
     """`contracts` with an inverse and a Jacobian in pairs.
 
@@ -293,31 +299,31 @@ def _contracts_in_pairs(system, buffers, unit):
         x[to + i, RE], x[to + i, SIZE] = -1.0, 1.0
         total = 0.0
         for j in range(n):
-            dot_add_pair_discs(x, to + j, C + i * n, 1, J + j, n, n, unit)
+            dot_add_pair_discs(x, to + j, C + i * n, _ADJACENT, J + j, n, n, unit)
             total += (x[to + j, SIZE] + x[to + j, RADIUS]) * rho[j]
         if not (total + buffers.step[i]) * (1.0 + (4.0 * n + 16.0) * UNIT) < rho[i]:
             return False
     return True
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _holds_one_root(system, buffers, unit, precise):
     """Whether some polydisc around the centre, with its radii in rho, holds exactly one root."""
     centre, low, rho, step = buffers.centre, system.centre_low, buffers.rho, buffers.step
     n = len(rho)
-    if not _evaluate(system, unit, centre, low, buffers.zero, False, precise):
+    if not _evaluate(system, unit, centre, low, buffers.zero, _NO, precise):
         return False
     if precise:
         to = system.inverse + n * n
         for v in range(n):
-            _newton_step(system, buffers, unit, v, True)
+            _newton_step(system, buffers, unit, v, _YES)
             step[v] = (system.x[to, SIZE] + system.x[to, RADIUS]) * (1.0 + 4.0 * UNIT)
     else:
         newton_step(buffers.C, system.f, step)
     for factor in (2.0, 16.0):
         for v in range(n):
             rho[v] = factor * step[v] + UNIT * PAIR_UNIT * abs(centre[v])
-        if not _evaluate(system, unit, centre, low, rho, True, precise):
+        if not _evaluate(system, unit, centre, low, rho, _YES, precise):
             return False
         if precise:
             if _contracts_in_pairs(system, buffers, unit):
@@ -327,7 +333,7 @@ def _holds_one_root(system, buffers, unit, precise):
     return False
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _kind(system, buffers, weights, unit, precise):
     """The proved kind of the root near x; its polydisc goes to centre, centre_low and rho."""
     x, centre, rho, low = buffers.x, buffers.centre, buffers.rho, system.centre_low
@@ -386,7 +392,7 @@ def prove_pairs(system, buffers, weights, unit, roots, lows, kind, radii):
                 continue
             # Where the condition is large an inverse at a point 10^-6 away proves nothing.
             if precise and not (
-                _evaluate(system, unit, buffers.x, system.low, buffers.zero, True, True)
+                _evaluate(system, unit, buffers.x, system.low, buffers.zero, _YES, _YES)
                 and _invert_in_pairs(system, buffers)
             ):
                 continue

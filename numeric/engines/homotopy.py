@@ -26,7 +26,6 @@ from algebra.problems.reduction import lowered
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import (
     FAILED,
-    NONREAL,
     Certified,
     RootPool,
     Target,
@@ -34,9 +33,10 @@ from numeric.certification.krawczyk import (
     certify_roots,
     make_target,
     make_targets,
+    mirror,
+    partners,
 )
 from numeric.certification.krawczyk_balls import certify_exact
-from numeric.certification.krawczyk_kernel import conjugate_partners
 from numeric.certification.krawczyk_pairs import InputsTarget
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
 from numeric.engines.base import Assignment, InstanceEngine
@@ -48,7 +48,6 @@ from numeric.equations.inputs import InputsForm
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.instances import Instance
-from numeric.kernels import call
 from numeric.tracking.inputs.paired import StuckPath, finish_in_pairs
 from numeric.tracking.inputs.precise import finish_inputs_path, weights_of_pairs
 from numeric.tracking.monodromy import (
@@ -625,20 +624,13 @@ def _certify(roots: np.ndarray, certify: Callable[[np.ndarray], Certified]) -> C
 
     `certify` tests those with the given indices.
     """
-    partner = call(conjugate_partners, roots)
+    partner = partners(roots, np.array([0, len(roots)]))
     alone = partner < 0
     tested = certify(np.flatnonzero(alone))
-    kind = np.full(len(roots), FAILED)
-    radii = np.full(roots.shape, np.inf)
-    roots = roots.copy()
-    kind[alone], roots[alone], radii[alone] = tested.kind, tested.roots, tested.radii
-    mirrored = np.flatnonzero(~alone)
-    # The mirror image of a real root's polydisc does not imply a second root.
-    mirrored = mirrored[kind[partner[mirrored]] == NONREAL]
-    kind[mirrored] = NONREAL
-    roots[mirrored] = roots[partner[mirrored]].conj()
-    radii[mirrored] = radii[partner[mirrored]]
-    return Certified(kind, roots, radii)
+    out = Certified(np.full(len(roots), FAILED), roots.copy(), np.full(roots.shape, np.inf))
+    out.kind[alone], out.roots[alone], out.radii[alone] = tested.kind, tested.roots, tested.radii
+    mirror(out, partner)
+    return out
 
 
 def engine_with_roots(task: Assignment) -> InstanceEngine:

@@ -20,7 +20,7 @@ from typing import NamedTuple
 import numpy as np
 
 from numeric.equations.lanes.tape import ADD, CLEAR, COPY, DOTS, SET_ONE
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 
 OPTIONS = {"nogil": True}
 
@@ -46,13 +46,13 @@ def make_discs(*shape: int) -> Discs:
     return Discs(np.zeros(shape, complex), np.zeros(shape))
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def size_up(z):
     """An upper bound of |z|."""
     return np.sqrt(z.real * z.real + z.imag * z.imag) * (1.0 + 8.0 * UNIT) + TINY
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def dot_add_discs(x, c, a, a_stride, b, b_stride, count):
     """Disc ``x_c += Σ_q x_{a + q a_stride} x_{b + q b_stride}``, q < count."""
     mid = x.mid[c]
@@ -134,13 +134,15 @@ def run_discs_of(x, table, vectors, first, out):
     bool
         As `run_discs`.
     """
+    # Loops: assignments of slices take seconds to compile.
+    size = vectors.mid.shape[1]
     for k in range(len(vectors.mid)):
-        x.mid[:] = 0.0
-        x.rad[:] = 0.0
-        x.mid[: vectors.mid.shape[1]] = vectors.mid[k]
-        x.rad[: vectors.mid.shape[1]] = vectors.rad[k]
+        for v in range(len(x.mid)):
+            x.mid[v] = vectors.mid[k, v] if v < size else 0.0
+            x.rad[v] = vectors.rad[k, v] if v < size else 0.0
         if not run_discs(x, table):
             return False
-        out.mid[k] = x.mid[first : first + out.mid.shape[1]]
-        out.rad[k] = x.rad[first : first + out.mid.shape[1]]
+        for v in range(out.mid.shape[1]):
+            out.mid[k, v] = x.mid[first + v]
+            out.rad[k, v] = x.rad[first + v]
     return True

@@ -39,7 +39,7 @@ from numba.extending import intrinsic
 
 from numeric.equations.discs import OPTIONS, TINY, UNIT
 from numeric.equations.lanes.tape import ADD, CLEAR, COPY, DOTS, SET_ONE
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 
 # Columns of an array of discs: the real and the imaginary part as pairs, the radius, and an upper
 # bound of the midpoint's modulus.
@@ -118,7 +118,7 @@ def set_size(x, c):
     x[c, SIZE] = np.sqrt(x[c, RE] * x[c, RE] + x[c, IM] * x[c, IM]) * (1.0 + 12.0 * UNIT) + TINY
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def dot_add_pair_discs(x, c, a, a_stride, b, b_stride, count, unit):
     """Disc ``x_c += Σ_q x_{a + q a_stride} x_{b + q b_stride}``, q < count."""
     re, re_low, im, im_low = x[c, RE], x[c, RE_LOW], x[c, IM], x[c, IM_LOW]

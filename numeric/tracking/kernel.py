@@ -18,7 +18,7 @@ import numpy as np
 from numeric.equations.lanes.linalg import LANES, OPTIONS, workspace
 from numeric.equations.lanes.simd import choose_slots
 from numeric.equations.lanes.tape import LaneSystem, run_tape
-from numeric.kernels import call, njit
+from numeric.kernels import INNER, call, njit
 from numeric.tracking.pade import WINDOW, fit, pade_slots, predict, set_factors, take_units
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import (
@@ -39,7 +39,7 @@ _POINT: Any = np.int64(0)
 _SERIES: Any = np.int64(1)
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _set_units(ws, o, sizes):
     """Sizes of the coordinates at `x`, those of their groups, and inverses; `sizes` is an array."""
     for g in range(len(o.floors)):
@@ -62,7 +62,7 @@ def _set_units(ws, o, sizes):
             ws[o.unit + v, 0, lane] = 1.0 / sizes[g, lane] if g >= 0 else 0.0
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _measure(ws, o, out):
     """The largest relative size per lane of the increment `step`; NaN does not count as small."""
     for lane in range(LANES):
@@ -79,12 +79,12 @@ def _measure(ws, o, out):
         out[lane] = np.sqrt(out[lane])
 
 
-@njit(**OPTIONS)
-def _keep_points(ws, o, chosen):
-    """Copy the points `new` to `x` in the lanes where `chosen` is 1."""
+@njit(**OPTIONS, **INNER)
+def _keep_points(ws, o, low, chosen):
+    """Copy the points `new` to `x` in the lanes where `chosen` is 1; `low` is that of o."""
     choose_slots(ws, o.x, o.new, o.size, chosen)
-    if o.keeps_pairs:
-        choose_slots(ws, o.x + o.low, o.new + o.low, o.size, chosen)
+    if low is not None and o.keeps_pairs:
+        choose_slots(ws, o.x + low, o.new + low, o.size, chosen)
 
 
 @njit(**OPTIONS)
@@ -111,13 +111,13 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
     paths, units = len(roots), o.slots
     gram = units + WINDOW * o.size
     pivots, pattern, poles = work.pivots, work.pattern, work.poles
-    waiting = ended = 0
+    waiting = ended = np.int64(0)
     while ended < paths:
         waiting = load(lanes, waiting, paths)
         if fill(ws, lanes, lines, o.base, o.slope, o.x) and o.load.shape[1] > 0:
             _set_units(ws, o, work.sizes)
             run_tape(ws, o.load, _POINT, lanes.t, pivots, pattern, o.scratch, o.low)
-            _keep_points(ws, o, lanes.fresh)
+            _keep_points(ws, o, o.low, lanes.fresh)
         lanes.fresh[:] = 0
         run_tape(ws, o.point, _POINT, lanes.t, pivots, pattern, o.scratch, o.low)
         _set_units(ws, o, work.sizes)
@@ -128,16 +128,20 @@ def track_paths(ws, o, lanes, work, options, lines, roots, lifts, outcome):
         fit(ws, units, gram, o.size, poles, lanes.size, lanes.rate, pivots, pattern)
         choose_steps(lanes, poles, o.order, options)
         set_factors(ws, gram, poles, lanes.h)
-        predict(ws, gram, o.x, o.size, o.order, lanes.h, o.new, o.low if o.keeps_pairs else 0)
+        predict(ws, gram, o.x, o.size, o.order, lanes.h, o.new, o.low, o.keeps_pairs)
         run_tape(ws, o.newton, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.first)
         run_tape(ws, o.again, _POINT, lanes.aim, pivots, pattern, o.scratch, o.low)
         _measure(ws, o, lanes.second)
         ended += accept_steps(lanes, o.order, options, outcome)
-        _keep_points(ws, o, lanes.accepted)
+        _keep_points(ws, o, o.low, lanes.accepted)
         write_finished(ws, lanes, o.x, roots)
         write_finished(ws, lanes, o.x + o.lift, lifts)
         release(lanes)
+
+
+# The same for systems with pairs, whose type is another.
+_track_in_pairs = njit(**OPTIONS)(track_paths.py_func)
 
 
 def track_system(
@@ -150,7 +154,7 @@ def track_system(
 ) -> None:
     """Call the kernel, which fills roots, lifts and outcome."""
     call(
-        track_paths,
+        track_paths if system.low is None else _track_in_pairs,
         workspace(system.slots + pade_slots(system.size)), system, make_lanes(),
         make_work(system.unknowns, len(system.floors)), settings.options, lines, roots, lifts,
         outcome,

@@ -33,7 +33,7 @@ from numeric.equations.lanes.simd import (
     scale_slots,
     set_slots,
 )
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 
 # Degree of the denominator.  Three poles follow the nearest branch points; more gain little.
 DEGREE = 3
@@ -56,7 +56,7 @@ def pade_slots(size: int) -> int:
     return WINDOW * size + _SLOTS
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def take_units(ws, units, size, base, order, unit):
     """Copy the last `WINDOW` coefficients of all unknowns in units of their size.
 
@@ -68,7 +68,7 @@ def take_units(ws, units, size, base, order, unit):
         scale_real(ws, units + q * size, base + (order - q) * size, unit, size)
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _remainder(ws, gram, back, to):
     """Size of coefficient K − 1 − back of q x, to a slot; coefficient K is minimized by the fit."""
     first = gram + (1 + back) * (WINDOW + 1)
@@ -83,7 +83,7 @@ def _remainder(ws, gram, back, to):
         ws[to, 0, lane] = np.sqrt(max(ws[to, 0, lane], floor))
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def fit(ws, units, gram, size, c, error, rate, pivots, pattern):
     """Denominators, and the size and growth of the series' remainder.
 
@@ -124,8 +124,10 @@ def fit(ws, units, gram, size, c, error, rate, pivots, pattern):
         scale_slots(ws, matrix + i * DEGREE, DEGREE, sizes + i)
         for lane in range(LANES):
             ws[matrix + i * (DEGREE + 1), 0, lane] += _RIDGE
-    factor(ws, matrix, DEGREE, pivots, pattern, gram + _TERMS)
-    solve_factored(ws, matrix, DEGREE, pivots, pattern, poles + 1)
+    # A literal would compile both once more.
+    degree = np.int64(DEGREE)
+    factor(ws, matrix, degree, pivots, pattern, gram + _TERMS)
+    solve_factored(ws, matrix, degree, pivots, pattern, poles + 1)
     scale_real(ws, poles + 1, poles + 1, sizes, DEGREE)
     for lane in range(LANES):
         total = 0.0
@@ -147,7 +149,7 @@ def fit(ws, units, gram, size, c, error, rate, pivots, pattern):
         error[lane] = size * rate[lane] * rate[lane]
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def denominator(c, lane, h):
     """q(h) of one lane."""
     value = c[DEGREE, lane]
@@ -156,7 +158,7 @@ def denominator(c, lane, h):
     return value
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def set_factors(ws, gram, c, h):
     """The factors φ_j of the last DEGREE coefficients, written to their slots after `gram`."""
     for lane in range(LANES):
@@ -173,17 +175,18 @@ def set_factors(ws, gram, c, h):
             ws[at, 1, lane] = factor.imag
 
 
-@njit(**OPTIONS)
-def predict(ws, gram, base, count, order, h, to, low):
+@njit(**OPTIONS, **INNER)
+def predict(ws, gram, base, count, order, h, to, low, in_pairs):
     """Values of the fractions after a step h: `count` unknowns with coefficients from slot `base`.
 
     The last DEGREE coefficients are multiplied by the factors φ, in place, and the
-    polynomial is evaluated by Horner's rule; in pairs of doubles if `low` is not 0.
+    polynomial is evaluated by Horner's rule; in pairs of doubles if `in_pairs`, and then `low` is
+    not None.
     """
     for i in range(DEGREE):
         scale_slots(ws, base + (order - DEGREE + 1 + i) * count, count, gram + _PHI + i)
     for i in range(count):
-        if low:
-            pair_horner(ws, to + i, base + i, count, order, h, low)
-        else:
+        if not in_pairs:
             horner(ws, to + i, base + i, count, order, h)
+        elif low is not None:
+            pair_horner(ws, to + i, base + i, count, order, h, low)

@@ -13,7 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from numeric.equations.lanes.linalg import LANES, OPTIONS
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 from numeric.tracking.pade import DEGREE, denominator
 
 # Status of a path.
@@ -134,7 +134,7 @@ def make_work(unknowns: int, groups: int) -> Work:
     )  # fmt: skip
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def load(lanes, waiting, paths):
     """Assign the next paths to idle lanes; returns the first path still waiting.
 
@@ -153,7 +153,7 @@ def load(lanes, waiting, paths):
     return waiting
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def fill(ws, lanes, lines, base, slope, x):
     """Write lines and start points of the newly loaded lanes to slots `base`, `slope` and `x`.
 
@@ -179,7 +179,7 @@ def fill(ws, lanes, lines, base, slope, x):
     return some
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def choose_steps(lanes, poles, order, options):
     """Step lengths from the size of the series' remainder."""
     for lane in range(LANES):
@@ -210,7 +210,7 @@ def choose_steps(lanes, poles, order, options):
             lanes.aim[lane] = t + lanes.h[lane]
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def accept_steps(lanes, order, options, outcome):
     """Accept or reject the round of each lane, and end paths; returns how many ended."""
     ended = 0
@@ -259,7 +259,7 @@ def accept_steps(lanes, order, options, outcome):
     return ended
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def write_finished(ws, lanes, source, out):
     """Copy slots from `source` on to the rows of `out` that belong to the finished paths.
 
@@ -271,7 +271,7 @@ def write_finished(ws, lanes, source, out):
                 out[lanes.path[lane], i] = complex(ws[source + i, 0, lane], ws[source + i, 1, lane])
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def release(lanes):
     """Mark the lanes of finished paths as idle."""
     for lane in range(LANES):

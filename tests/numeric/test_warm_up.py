@@ -9,7 +9,7 @@ from algebra.children import Ended
 from numeric import warm_up
 
 
-@pytest.mark.parametrize("group", ["tracker", "certification"])
+@pytest.mark.parametrize("group", ["tracker", "certification", "inputs"])
 def test_a_group_compiles_here(group, capsys):
     """A group on request is compiled in this process, without output."""
     assert warm_up.main(["--here", group]) == 0
@@ -33,7 +33,7 @@ def test_unknown_groups_are_refused(capsys):
     """The message names the unknown group and the existing ones; the status is 2."""
     assert warm_up.main(["tracker", "nothing"]) == 2
     error = capsys.readouterr().err
-    assert error == "unknown group `nothing`: use tracker, certification, relu\n"
+    assert error == "unknown group `nothing`: use tracker, certification, inputs, relu\n"
 
 
 def test_each_group_has_its_process(monkeypatch, capsys):

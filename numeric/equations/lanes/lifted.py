@@ -208,7 +208,7 @@ def make_lifted(form: ProductForm, groups: Sequence[int], order: int) -> LaneSys
     of, floors = measures(groups, form.groups[: inner // form.samples], form.samples)
     return LaneSystem(
         parameters=form.size, size=size, unknowns=full, order=order, base=base, slope=slope,
-        x=x.at, new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0,
+        x=x.at, new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=None,
         slots=take.slots, groups=of, floors=floors, lift=r, lifts=inner, load=load.table(),
         point=point.table(), series=series.table(), orders=Tape.affine(expand),
         newton=newton(True), again=newton(False),

@@ -34,7 +34,7 @@ from numeric.equations.lanes.simd import (
     take_larger,
     tile_dot_add,
 )
-from numeric.kernels import njit
+from numeric.kernels import INNER, njit
 
 # Contraction to fused multiply-add changes only rounding; no other fast-math
 # assumption is made (NaN and infinity must be preserved so that they are detected).
@@ -64,7 +64,7 @@ def dots_add(ws, c, c_step, a, a_stride, b, b_step, b_stride, count, dots):
         t += 1
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _choose_pivots(ws, a, r, pivots, k, scratch):
     """Choose the row that is swapped with row k, lane by lane; returns whether any is."""
     set_square(ws, scratch, a + k * r + k)
@@ -76,7 +76,7 @@ def _choose_pivots(ws, a, r, pivots, k, scratch):
     return swap
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _swap(ws, a, r, pivots, k):
     """Swap row k with its pivot's row, lane by lane."""
     for lane in range(LANES):
@@ -91,7 +91,7 @@ def _swap(ws, a, r, pivots, k):
                     ws[t, part, lane] = value
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _list_right(ws, a, r, pattern, k):
     """Write the non-zeros of row k right of the diagonal to the pattern; returns their number."""
     right = 0
@@ -103,7 +103,7 @@ def _list_right(ws, a, r, pattern, k):
     return right
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _list_left(ws, a, r, pattern):
     """Write the non-zeros left of the diagonal, final only at the end: swaps move them."""
     for i in range(r):
@@ -150,11 +150,11 @@ def factor(ws, a, r, pivots, pattern, scratch):
     _list_left(ws, a, r, pattern)
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _permute(ws, r, pivots, x):
     """The row swaps of `factor`, of a right-hand side."""
     for k in range(r):
-        _swap(ws, x, 1, pivots, k)
+        _swap(ws, x, np.int64(1), pivots, k)
 
 
 @njit(**OPTIONS)
@@ -169,13 +169,13 @@ def solve_factored(ws, a, r, pivots, pattern, x):
         scale_slots(ws, x + i, 1, a + i * r + i)
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def power_of_two(x):
     """A power of two near x > 0: a product with it is not rounded."""
     return math.ldexp(1.0, math.frexp(x)[1])
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _equilibrate_pairs(ws, a, r, scales, low):
     """Scale a matrix of pairs by powers of two near its columns' units, then each row to about 1.
 
@@ -202,7 +202,7 @@ def _equilibrate_pairs(ws, a, r, scales, low):
                     ws[s + low, part, lane] *= scale
 
 
-@njit(**OPTIONS)
+@njit(**OPTIONS, **INNER)
 def _invert_pair(ws, at, scratch, low):
     """``ws[at] = 1 / ws[at]`` in pairs: a step of Newton's method from the inverse in doubles."""
     copy_slots(ws, scratch, at, 1)

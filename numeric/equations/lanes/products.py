@@ -582,7 +582,7 @@ def make_products(
     of, floors = measures(groups, own, form.samples)
     return LaneSystem(
         parameters=form.size, size=size, unknowns=r, order=order, base=base, slope=slope, x=x.at,
-        new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=0, slots=take.slots,
+        new=new, step=step, unit=unit, scale=scale, scratch=scratch, low=None, slots=take.slots,
         groups=of, floors=floors, lift=lifts[0], lifts=lifts[1], load=Tape().table(),
         point=point.table(), series=series.table(), orders=Tape.affine(expand),
         newton=newton(True), again=newton(False),

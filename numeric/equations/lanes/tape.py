@@ -226,8 +226,9 @@ class LaneSystem(NamedTuple):
         Inverse size, and size, of each coordinate (real parts).
     scratch : int
         An array of `factor`.
-    low : int
-        Offset from a slot to the low part of its number, for pairs of doubles.
+    low : int or None
+        Offset from a slot to the low part of its number, for pairs of doubles; None without pairs,
+        for which less is compiled.
     slots : int
         Number of slots.
     groups : ndarray of int, shape (size,)
@@ -262,7 +263,7 @@ class LaneSystem(NamedTuple):
     unit: int
     scale: int
     scratch: int
-    low: int
+    low: int | None
     slots: int
     groups: np.ndarray
     floors: np.ndarray
@@ -348,19 +349,21 @@ def run_tape(ws, table, order, t, pivots, pattern, scratch, low):
             factor(ws, c, count, pivots, pattern, scratch)
         elif op == SOLVE:
             solve_factored(ws, a, count, pivots, pattern, c)
-        elif op == PAIR_DOTS:
-            for k in range(table[0, i, _DOTS]):
-                pair_dot_add(
-                    ws, c + k * table[0, i, _C_STEP], a, table[0, i, _A_STRIDE],
-                    b + k * table[0, i, _B_STEP], table[0, i, _B_STRIDE], count, low,
-                )  # fmt: skip
-        elif op == PAIR_LINE:
-            for k in range(count):
-                pair_line(ws, c + k, a + k, b + k, t, low)
-        elif op == PAIR_ADD:
-            for k in range(count):
-                pair_add(ws, c + k, a + k, low)
-        elif op == PAIR_FACTOR:
-            factor_pairs(ws, c, count, a, pivots, pattern, scratch, low)
-        elif op == PAIR_SOLVE:
-            solve_factored_pairs(ws, a, count, b, pivots, pattern, c, low)
+        # The compiler omits this where `low` is None.
+        elif low is not None:
+            if op == PAIR_DOTS:
+                for k in range(table[0, i, _DOTS]):
+                    pair_dot_add(
+                        ws, c + k * table[0, i, _C_STEP], a, table[0, i, _A_STRIDE],
+                        b + k * table[0, i, _B_STEP], table[0, i, _B_STRIDE], count, low,
+                    )  # fmt: skip
+            elif op == PAIR_LINE:
+                for k in range(count):
+                    pair_line(ws, c + k, a + k, b + k, t, low)
+            elif op == PAIR_ADD:
+                for k in range(count):
+                    pair_add(ws, c + k, a + k, low)
+            elif op == PAIR_FACTOR:
+                factor_pairs(ws, c, count, a, pivots, pattern, scratch, low)
+            elif op == PAIR_SOLVE:
+                solve_factored_pairs(ws, a, count, b, pivots, pattern, c, low)

@@ -84,7 +84,7 @@ def test_random_tapes(instructions, seed):
     ws = workspace(SLOTS)
     ws[:, 0], ws[:, 1] = mid.real[:, None], mid.imag[:, None]
     work = make_work(1, 1)
-    run_tape(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, 0)
+    run_tape(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, None)
     found = ws[:, 0] + 1j * ws[:, 1]
     near = np.array([complex(p, r) for p, r in wanted])
     assert np.abs(found - near[:, None]).max() <= 1e-12 * size**2

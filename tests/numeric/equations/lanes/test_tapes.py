@@ -28,7 +28,7 @@ def read(ws, at, count, lane=0):
 def play(ws, table):
     """Run a tape that solves nothing."""
     work = make_work(1, 1)
-    run_tape(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, 0)
+    run_tape(ws, table, 0, np.zeros(LANES), work.pivots, work.pattern, 0, None)
 
 
 def newton(chain, parameters, w):
