@@ -54,7 +54,7 @@ _ROOT = Path(__file__).resolve().parents[1]
 _IMPORT = re.compile(rb"^(?:from|import) ((?:algebra|numeric|matchprob)[.\w]*)", re.MULTILINE)
 _MARK = b"\n@njit("
 # Options of a kernel that only kernels call: the code that converts objects of Python, which for
-# tuples of arrays takes as long to compile as the kernel, is omitted.
+# tuples of arrays takes as long to compile as the kernel, is omitted.  A call from Python crashes.
 INNER: dict[str, Any] = {"no_cpython_wrapper": True}
 
 

@@ -16,7 +16,6 @@ from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryDirectory
 
-import numba
 import numpy as np
 
 from algebra.children import run_program
@@ -120,8 +119,8 @@ def print_times(groups: list[str]) -> None:
     its types are inferred.  Kernels that an earlier group compiled are not compiled again.
     """
     with TemporaryDirectory() as folder:
-        # Kernels are imported by the groups, and read this when they are.
-        numba.config.CACHE_DIR = folder
+        # The groups import numba, which then reads this.
+        os.environ["NUMBA_CACHE_DIR"] = folder
         shown = set[tuple[str, str]]()
         for group in groups:
             began = time.process_time()

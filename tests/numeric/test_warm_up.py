@@ -2,11 +2,12 @@
 
 import subprocess
 import sys
+from types import ModuleType
 
 import pytest
 
 from algebra.children import Ended
-from numeric import warm_up
+from numeric import kernels, warm_up
 
 
 @pytest.mark.parametrize("group", ["tracker", "certification", "inputs"])
@@ -62,3 +63,29 @@ def test_only_named_groups_are_compiled(monkeypatch):
     monkeypatch.setattr(warm_up, "run_program", run)
     assert warm_up.main(["tracker"]) == 0
     assert seen == [["--here", "tracker"]]
+
+
+def test_times_are_printed_for_what_is_compiled(monkeypatch, capsys):
+    """A row for each kernel that a group compiled, the slowest first, and none for others."""
+    monkeypatch.setattr(kernels, "kernel_folder", lambda: None)
+
+    @kernels.njit()
+    def twice(x):
+        return 2 * x
+
+    @kernels.njit()
+    def fourfold(x):
+        return twice(twice(x))
+
+    module = ModuleType("numeric.made")
+    vars(module).update(twice=twice, fourfold=fourfold, other=kernels.njit()(lambda x: x))
+    monkeypatch.setitem(sys.modules, "numeric.made", module)
+    monkeypatch.setattr(warm_up, "GROUPS", {"one": lambda: kernels.call(fourfold, 3)})
+    monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    assert warm_up.main(["--times", "one"]) == 0
+    head, *rows = capsys.readouterr().out.splitlines()
+    assert head.startswith("one: ") and head.endswith(" s of processor time")
+    rows = [row.split() for row in rows if __name__ in row]
+    times = {name.rpartition(".")[2]: (float(own), float(every)) for own, every, name in rows}
+    assert set(times) == {"twice", "fourfold"}
+    assert 0 < times["twice"][0] <= times["twice"][1] <= times["fourfold"][1]
