@@ -12,7 +12,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
-from algebra.certificates.premises import EVERYTHING_LEARNS, LABELS_VANISH
+from algebra.certificates.premises import AFFINE_PART, EVERYTHING_LEARNS, LABELS_VANISH
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
@@ -137,6 +137,15 @@ class OnRanks:
         why = "MP = 1: every weight learns, so the teacher itself is a student."
         rule = "every existing weight learns: the teacher is a student"
         return self.conclude(MAXIMAL, rule, why=why, theorem=EVERYTHING_LEARNS)
+
+    def affine(self, what: str) -> Certificate:
+        """The certificate "maximal" if the labels are affine in what learns, of full rank."""
+        rule = f"the labels are affine in {what}, of full rank: a linear system"
+        why = (
+            f"MP = 1: the labels are affine in {what}, of full rank: these linear equations have a "
+            "solution, whatever else learns."
+        )
+        return self.conclude(MAXIMAL, rule, why=why, theorem=AFFINE_PART)
 
     def unproved(self) -> Certificate:
         """Undecided: ranks with formal values are only upper bounds, and no minor was found."""

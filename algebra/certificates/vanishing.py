@@ -18,6 +18,7 @@ from algebra.certificates.records import Record, read_form
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.networks.base import Network
 from algebra.problems.problem import Problem
+from algebra.programs.presence import presence
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
@@ -84,21 +85,14 @@ def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, s
 
 
 def labels_vanish(network: Network, support: Mapping[str, np.ndarray]) -> bool:
-    """Whether structural zeros make every label 0, for all weights and samples.
-
-    Notes
-    -----
-    Put all existing weights and all samples to 1, so that nothing cancels: an entry of the labels
-    is then 0 only if no path leads to it from any input, and in this case it is 0 for all weights
-    and samples (a ReLU unit without incoming path is 0).  Conversely an entry that is positive at
-    this point is not identically 0.
-    """
+    """Whether structural zeros make every label 0, for all weights and samples."""
     masks = {name: _mask(network, support, name) for name in network.shapes}
     if all(mask.all() for mask in masks.values()):
         return False
-    ones = {name: mask.astype(np.int64).astype(object) for name, mask in masks.items()}
-    X = np.ones(network.input_shape, dtype=np.int64).astype(object)
-    return not np.asarray(network.reached(ones, X) != 0).any()
+    program = network.program()
+    exists = {name: mask.reshape(program.weights[name]) for name, mask in masks.items()}
+    found = presence(program, exists, {}, network.vanishes_at_zero)
+    return not found[program.output].there.any()
 
 
 def inputs_that_reach(network: Network, support: Mapping[str, np.ndarray]) -> np.ndarray:

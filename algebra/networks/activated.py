@@ -16,7 +16,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -49,7 +48,7 @@ from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.masks import columns_by_row, held, lines_with_entries
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
-from algebra.programs.arrays import EntryArithmetic, placed
+from algebra.programs.arrays import placed
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import Arithmetic, evaluate
 from algebra.programs.jacobian import Sweep, factors
@@ -100,24 +99,6 @@ class Identical(Lowering):
     def network(self) -> Network:
         """The linear network with the same matrices."""
         return self.linear
-
-
-class _Reached(EntryArithmetic):
-    """Weights and samples that are 0 or 1: a value is 0 only if no path leads to it."""
-
-    def __init__(self, activation: Activation) -> None:
-        super().__init__()
-        self.vanishes = activation.vanishes_at_zero
-
-    def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
-        return (table[..., None] != 0).astype(object)
-
-    def scale(self, node: Node, a: np.ndarray, factor: Fraction) -> np.ndarray:
-        # A difference of nonzero terms counts as nonzero.
-        return a
-
-    def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
-        return (a != 0).astype(object) if self.vanishes else a * 0 + 1
 
 
 def kinked(verb: str) -> str:
@@ -397,8 +378,11 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def function(self, node: Node) -> Activation:
         return self.activation  # type: ignore[no-any-return]
 
-    def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
-        return self.values_in(_Reached(self.activation), weights, X)[0]
+    def function_bounds(self, node: Node) -> tuple[Any, Any]:
+        return self.activation.bounds  # type: ignore[no-any-return]
+
+    def vanishes_at_zero(self, node: Node) -> bool:
+        return bool(self.activation.vanishes_at_zero)
 
     def affine_in(self, names: Collection[str]) -> bool:
         return bool(names) and set(names) <= {self.output, self.output_bias}

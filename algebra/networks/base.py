@@ -415,10 +415,6 @@ class Network(Programmed):
         """The hidden units that only pass on their inputs: none."""
         return []
 
-    def reached(self, weights: Mapping[str, Matrix], X: Matrix) -> Matrix:
-        """Labels that are 0 only if no path leads to them, for weights and samples in {0, 1}."""
-        return self.forward(weights, X)
-
     def affine_in(self, names: Collection[str]) -> bool:
         """Whether the labels are an affine function of all weights of these matrices jointly."""
         return False

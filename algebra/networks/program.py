@@ -540,7 +540,7 @@ class ProgramNetwork(HasJacobian):
 
     def affine_in(self, names: Collection[str]) -> bool:
         from algebra.programs.degrees import degree_in
-        from algebra.programs.positive import is_analytic
+        from algebra.programs.ranges import is_analytic
 
         if not names or self.is_piecewise or not is_analytic(self.program()):
             return False

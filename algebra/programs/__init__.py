@@ -10,7 +10,9 @@ onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
 aten/        Programs from PyTorch modules
 patches      Patches of convolutions, formed in parts where they are multiplied
-positive     Values that are positive for all real weights; when labels are analytic there
+presence      Which entries of values can be other than 0, and which depend on chosen weights
+ranges        Ranges of the values of a program, for all real weights and samples
+read_out      The matrix that a program applies last, and what it reads
 tokens       Samples of tokens: different ones, in one order for all points
 scales       Diagonal changes of the weights that leave the labels unchanged
 residues     Values over GF(p), p below 2^61; polynomials of degree at most two

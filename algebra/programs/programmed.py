@@ -46,6 +46,17 @@ class Programmed(ABC):
         """The function that a node of the program applies."""
         raise AssertionError(f"no function is known of {node}")
 
+    def function_bounds(self, node: Node) -> tuple[Any, Any]:
+        """Numbers below and above all values of the function that a node applies, or None.
+
+        Of functions that `algebra.programs.ranges` does not know by name.
+        """
+        return None, None
+
+    def vanishes_at_zero(self, node: Node) -> bool:
+        """Whether the function that a node applies is known to be 0 at 0."""
+        return node.name in ("tanh", "erf", "sin")
+
     def entries(
         self, matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq
     ) -> EntryArithmetic:

@@ -2,7 +2,6 @@
 
 formal    Proof that ranks of tanh, sigmoid and softplus networks can be computed modulo a prime,
           and the checks of claims whose ranks are computed so
-reach     Allocations whose matches always exist, and labels that no student reaches
 certify   Certification
 verify    Verification
 inspect   The structure report

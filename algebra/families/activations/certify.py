@@ -2,10 +2,20 @@
 
 For every activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is smaller
 than the network's (`algebra.families.activations.formal`: the theorem, and how the ranks of
-analytic networks are computed modulo a prime).  Not minimal, MP = 1 and MP < 1 are shown as in
-`algebra.families.activations.reach`.  Networks with a polynomial activation are polynomial systems:
-the other cases are decided as for linear networks, by N, its parity, and a rational witness.
+analytic networks are computed modulo a prime).  MP < 1 is shown by an output that cannot reach all
+labels (`algebra.families.stuck_output`).  Networks with a polynomial activation are polynomial
+systems: the other cases are decided as for linear networks, by N, its parity, and a rational
+witness.
 Analytic networks have no finite count of solutions, and the other cases are undecided.
+
+**Everything learns.**  If every weight that exists learns, the teacher is a student: MP = 1.
+
+**The read-out suffices.**  If the learning weights of D and e have the generic rank ρ of the whole
+network, then MP = 1, whatever else learns.  *Proof.*  For fixed other weights the students' labels
+are an affine space L of dimension ρ.  Near a generic point the labels of all networks are a
+manifold of dimension ρ that contains an open part of L; so labels of teachers nearby lie in L.
+"Lies in L" is a system of linear equations in the teacher's labels, which are analytic in its
+weights: they hold for all teachers.  The other learnable weights may keep their values. ∎
 """
 
 from __future__ import annotations
@@ -15,10 +25,10 @@ from dataclasses import replace
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.families.activations.reach import STUCK_OUTPUT, read_out_part, stuck_output
+from algebra.certificates.premises import RANK_DEFICIT
+from algebra.certificates.verdicts import MINIMAL, UNDECIDED
 from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
+from algebra.families.stuck_output import conclude_stuck, stuck_output
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature
@@ -30,14 +40,11 @@ from algebra.ranks.generic_rank import allocation_rank
 # Without it no verdict is known.
 THEOREMS = (RANK_DEFICIT,)
 
-_READ_OUT = (
-    "MP = 1: the labels are linear in the weights of the read-out that learn, and these linear "
-    "equations have a solution, whichever other weights learn."
-)
-_STUCK = (
-    "MP < 1: too few weights of output {row} learn, and hidden values are bounded: the labels of a "
-    "teacher with larger read-out weights are out of reach."
-)
+
+def read_out_part(problem: Problem) -> Allocation:
+    """The learning weights in D and e, in which the labels are affine."""
+    network, cells = problem.network, problem.allocation.cells
+    return Allocation.from_cells(network, [c for c in cells if network.affine_in((c[0],))])
 
 
 def certify_activated(problem: Problem, effort: Effort) -> Certificate:
@@ -77,20 +84,13 @@ class _ActivationCertifier(OnRanks):
         if part.size >= self.whole.rank:
             own = allocation_rank(part, problem.student(), self.whole.rank, seed)
             if own.rank == self.whole.rank and self._ranks_proved(part):
-                what = "only the read-out learns" if part == allocation else "the read-out learns"
-                rule = f"{what}, with full rank: a linear system"
-                return self.conclude(MAXIMAL, rule, why=_READ_OUT, theorem=AFFINE_PART)
+                return self.affine(", ".join(sorted(part.matrices)))
         proved = self._ranks_proved(allocation)
         row = stuck_output(problem, allocation, seed)
         if row is not None:
             if not proved:
                 return self.unproved()
-            self.evidence["stuck_output"] = row
-            limit = f"{network.activation} is bounded on one side"
-            rule = f"output {row} cannot match every teacher: {limit}"
-            return self.conclude(
-                INTERMEDIATE, rule, why=_STUCK.format(row=row), theorem=STUCK_OUTPUT
-            )
+            return conclude_stuck(self, row)
         if network.activation.is_polynomial:
             # A trace test and guessed instances apply only to chains.
             effort = replace(self.effort, tools=Tools())

@@ -25,29 +25,23 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT
-from algebra.certificates.rank_claims import RankChecker, argues, read_evidence
+from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.vanishing import VanishingEvidence, says_vanishing
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count
+from algebra.families.activations.certify import read_out_part
 from algebra.families.activations.formal import (
     EVERYTHING,
     FormalClaimChecker,
     FormalEvidence,
     why_exact,
 )
-from algebra.families.activations.reach import (
-    STUCK_OUTPUT,
-    is_one_sided,
-    is_stuck,
-    read_out_part,
-    stuck_output,
-)
 from algebra.families.linear.arguments.argument import Claimed
 from algebra.families.linear.recount import check_root_count
 from algebra.families.linear.verify import check_claim
+from algebra.families.stuck_output import check_stuck, refute_maximal
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
-from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
@@ -83,29 +77,6 @@ def _check(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
     if network.activation.is_polynomial and counted and not argued and claim.verdict != UNDECIDED:
         return check_claim(claim, checklist, effort)
     return _ActivationChecker(claim, checklist, effort).run()
-
-
-def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
-    """Reject "maximal" if some output is stuck: then MP < 1, for every count.
-
-    Parameters
-    ----------
-    claim : Claim
-    moving : Allocation
-        The weights that move.
-    seed : int
-
-    Raises
-    ------
-    CheckFailed
-    """
-    network = claim.problem.network
-    if claim.verdict != MAXIMAL or not isinstance(network, ActivatedNetwork):
-        return
-    row = stuck_output(claim.problem, moving, seed)
-    if row is not None:
-        text = f"output {row} cannot match every teacher: {network.activation} is bounded on a side"
-        raise CheckFailed("verdict", text)
 
 
 def _check_silence(claim: Claim, network: ActivatedNetwork, say: Say) -> Conclusion:
@@ -259,40 +230,3 @@ class _ActivationChecker(FormalClaimChecker):
             raise CheckFailed("verdict", "maximal: neither counted nor a read-out of full rank")
         self.say("verdict", known, "the labels are affine in the read-out, of full rank: MP = 1")
         return Conclusion(known, AFFINE_PART)
-
-
-def check_stuck(
-    checker: RankChecker, moving: Allocation, row: int | None, known: str
-) -> Conclusion:
-    """A stuck output and full rank imply 0 < MP < 1.
-
-    Parameters
-    ----------
-    checker : RankChecker
-        The checker of the claim.
-    moving : Allocation
-        The weights that move.
-    row : int or None
-        The output that is claimed to be stuck.
-    known : str
-        Status of the rank.
-    """
-    place, network = "evidence.stuck_output", checker.problem.network
-    if row is None:
-        raise CheckFailed(place, "is missing")
-    if not isinstance(network, ActivatedNetwork) or row >= network.d:
-        raise CheckFailed(place, f"is no output of a {network.title} network with an activation")
-    if not is_one_sided(network.activation):
-        raise CheckFailed(place, f"{network.activation} is bounded on no side")
-    if not is_stuck(checker.problem, moving, row, checker.seed):
-        raise CheckFailed(
-            place, f"output {row} may match every teacher, or reads only units that are always 0"
-        )
-    text = f"output {row} cannot match every teacher: {network.activation} is bounded on a side"
-    checker.say(place, PROVED, text)
-    checker.say(
-        "verdict",
-        known,
-        "not minimal, so MP > 0; an output that cannot match every teacher: MP < 1",
-    )
-    return Conclusion(known, STUCK_OUTPUT)

@@ -7,10 +7,10 @@ r"""Verdicts on networks that are programs.
   is attained if the labels are rational functions, or exponentials whose arguments are shown to be
   independent, or by a regular minor in ball arithmetic (`algebra.ranks.minors`).
 * **maximal**: all weights learn; or the labels are affine in some of the learnable matrices, with
-  full rank (`algebra.families.activations.reach`, "only the read-out learns": the proof needs
+  full rank (`algebra.families.activations.certify`, "the read-out suffices": the proof needs
   labels that are single-valued analytic functions on a connected set.  Rational functions and
   exponentials of such are, on the complex numbers minus a hypersurface, which is connected; with
-  square roots labels are analytic functions of all real weights, if `algebra.programs.positive`
+  square roots labels are analytic functions of all real weights, if `algebra.programs.ranges`
   shows it). Further learnable weights cannot lower the match probability.
 * If the fixed weights are those of the file, the rank of the learnable weights is computed there
   (their own values are arbitrary), and that of the network at arbitrary weights, which are the
@@ -28,11 +28,20 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import minimal
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.premises import AFFINE_PART, EVERYTHING_LEARNS, RANK_DEFICIT
-from algebra.certificates.verdicts import MAXIMAL, MINIMAL, NEAR, UNDECIDED, reaches
+from algebra.certificates.premises import EVERYTHING_LEARNS, RANK_DEFICIT
+from algebra.certificates.verdicts import (
+    INTERMEDIATE,
+    MAXIMAL,
+    MINIMAL,
+    NEAR,
+    OPEN_VALUE,
+    UNDECIDED,
+    reaches,
+)
 from algebra.documents import Explanation, step
 from algebra.families.linear.certify import why_minimal
 from algebra.families.models.patterns import MOST_PATTERNS, on_pattern
+from algebra.families.stuck_output import conclude_stuck, stuck_output
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
@@ -106,8 +115,10 @@ class _ModelCertifier(OnRanks):
         part = self._affine_part()
         if part:
             self.evidence["affine_part"] = part
-            rule = f"the labels are affine in {', '.join(part)}, of full rank: a linear system"
-            return self.conclude(MAXIMAL, rule, theorem=AFFINE_PART)
+            return self.affine(", ".join(part))
+        row = stuck_output(self.problem, self.problem.allocation, self.effort.seed)
+        if row is not None:
+            return conclude_stuck(self, row)
         what = "analytic" if self.piece is None else "by pieces"
         tried = "parameters in which the labels are affine: none of full rank"
         return self.conclude(UNDECIDED, f"not minimal, {what}", tried=(tried,))
@@ -141,15 +152,12 @@ def _explained(found: Certificate) -> Explanation:
     if found.verdict == MINIMAL:
         why = minimal(found, False)
         return replace(why, steps=(inspect,))
+    if found.verdict == INTERMEDIATE:
+        return Explanation((reaches(found), NEAR, found.why), OPEN_VALUE, "", (inspect,))
     if found.verdict == MAXIMAL:
-        if "everything_learns" in found.evidence:
+        if found.theorem is EVERYTHING_LEARNS:
             return Explanation((found.why,))
-        part = ", ".join(found.evidence["affine_part"])
-        why_one = (
-            f"MP = 1: the labels are affine in {part}, with full rank, so the equations are linear "
-            "and have a solution."
-        )
-        return Explanation((reaches(found), why_one))
+        return Explanation((reaches(found), found.why))
     pieces = "pattern" in found.evidence
     if found.rank == found.equations and "upper_bounds" not in found.evidence:
         return Explanation(

@@ -22,13 +22,14 @@ from algebra.certificates.family import Effort
 from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
 from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.declarations import Keyword
+from algebra.declarations import Count, Keyword
 from algebra.families.activations.formal import (
     EVERYTHING,
     FormalClaimChecker,
     FormalEvidence,
 )
 from algebra.families.models.patterns import MOST_PATTERNS, on_pattern
+from algebra.families.stuck_output import check_stuck
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.programs.balls import SignUnknown
@@ -54,6 +55,8 @@ class ModelEvidence(FormalEvidence):
         Whether the ranks are only upper bounds.
     affine_part : tuple of str or None
         Matrices in which the labels are affine.
+    stuck_output : int or None
+        The number of an output that cannot match every teacher.
     """
 
     everything_learns: bool | None = field(default=None, metadata=argues(MAXIMAL))
@@ -62,6 +65,7 @@ class ModelEvidence(FormalEvidence):
     )
     upper_bounds: bool | None = None
     affine_part: tuple[str, ...] | None = field(default=None, metadata=argues(MAXIMAL))
+    stuck_output: Count | None = field(default=None, metadata=argues(INTERMEDIATE))
 
 
 class _ModelChecker(FormalClaimChecker):
@@ -71,7 +75,7 @@ class _ModelChecker(FormalClaimChecker):
         evidence = read_evidence(ModelEvidence, claim)
         super().__init__(claim, checklist, effort, evidence)
         self.piece, self.bounds = evidence.pattern, evidence.upper_bounds
-        self.part = evidence.affine_part
+        self.part, self.stuck = evidence.affine_part, evidence.stuck_output
         assert isinstance(claim.problem.network, ProgramNetwork)
         self.network = claim.problem.network
 
@@ -112,7 +116,9 @@ class _ModelChecker(FormalClaimChecker):
             status = self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
             return Conclusion(status, RANK_DEFICIT)
         if claim.verdict == INTERMEDIATE:
-            raise CheckFailed("verdict", "the evidence does not show MP < 1")
+            known = self._known_by_minor(known)
+            self._full_rank(known)
+            return check_stuck(self, self.problem.allocation, self.stuck, known)
         known = self._known_by_minor(known)
         self._full_rank(known)
         return self._affine(known)

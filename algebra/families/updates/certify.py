@@ -8,11 +8,11 @@ on the
 * **maximal**: the labels are affine in all learnable parameters, of full rank: the students' labels
   are then an affine space that, near a generic point, contains the labels of all networks, and
   "lies in it" is a system of equations analytic in the teacher's weights, so it holds for all
-  teachers (`algebra.families.activations.reach`, "only the read-out learns", whose proof uses no
+  teachers (`algebra.families.activations.certify`, "the read-out suffices", whose proof uses no
   more).  Or some cells within the reach of the updates are maximal.  Or the number N of complex
   solutions is odd (`algebra.systems.update_roots`).
 * **intermediate**: not minimal, and an output cannot reach some labels
-  (`algebra.families.activations.reach`; that argument does not depend on how hidden weights learn).
+  (`algebra.families.stuck_output`; that argument does not depend on how hidden weights learn).
 * **undecided** otherwise, with a list of what was tried.
 
 If ranks with formal values are only upper bounds, a regular minor of J_θ in ball arithmetic (or of
@@ -30,12 +30,12 @@ from typing import Any
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
+from algebra.certificates.premises import RANK_DEFICIT
 from algebra.certificates.vanishing import labels_vanish
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR, UNDECIDED
 from algebra.documents import Explanation, step
-from algebra.families.activations.reach import STUCK_OUTPUT, is_one_sided, stuck_output
 from algebra.families.linear.arguments.argument import solutions
+from algebra.families.stuck_output import conclude_stuck, stuck_output
 from algebra.families.updates.equivalent import (
     CELLS_WITHIN_REACH,
     ODD_PARAMETER_COUNT,
@@ -45,7 +45,6 @@ from algebra.families.updates.equivalent import (
     problems_of_cells,
     with_cells,
 )
-from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
@@ -111,13 +110,10 @@ class _UpdateCertifier(OnRanks):
         if own.rank < whole.rank:
             return self._minimal(whole, own)
         if learning.is_affine:
-            rule = "the labels are affine in what learns, of full rank: a linear system"
-            return self.conclude(MAXIMAL, rule, theorem=AFFINE_PART)
-        row = self._stuck()
+            return self.affine("what learns")
+        row = stuck_output(self.problem, self.learning.moving, self.effort.seed)
         if row is not None:
-            self.evidence["stuck_output"] = row
-            rule = f"output {row} cannot match every teacher: the activation is bounded on one side"
-            return self.conclude(INTERMEDIATE, rule, theorem=STUCK_OUTPUT)
+            return conclude_stuck(self, row)
         part, looked = self._part()
         if part is not None:
             self.evidence["part"] = part.to_dict()
@@ -168,12 +164,6 @@ class _UpdateCertifier(OnRanks):
             return self.conclude(MINIMAL, rule, Fraction(0), theorem=RANK_DEFICIT)
         rule = f"generic rank {own.rank} of {whole.rank}"
         return self.conclude(MINIMAL, rule, own.error, theorem=RANK_DEFICIT)
-
-    def _stuck(self) -> int | None:
-        network = self.network
-        if not isinstance(network, ActivatedNetwork) or not is_one_sided(network.activation):
-            return None
-        return stuck_output(self.problem, self.learning.moving, self.effort.seed)
 
     def _part(self) -> tuple[Certificate | None, tuple[str, ...]]:
         """Maximal cells within reach, and a list of what was tried."""
@@ -230,7 +220,7 @@ def _explained(found: Certificate) -> Explanation:
                 "number: non-real ones come in pairs, so at least one is real."
             )
         elif learning.is_affine:
-            why = "MP = 1: the labels are linear in what learns, and the equations have a solution."
+            why = found.why
         else:
             why = "MP = 1: the updates reach all that certain single cells reach, for which MP = 1."
         return Explanation((reach, why), steps=(identify,))

@@ -37,8 +37,8 @@ from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import DEGREE, Count
 from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
-from algebra.families.activations.verify import check_stuck, refute_maximal
 from algebra.families.linear.recount import counted_modulo
+from algebra.families.stuck_output import check_stuck, refute_maximal
 from algebra.families.updates.equivalent import (
     CELLS_WITHIN_REACH,
     ODD_PARAMETER_COUNT,

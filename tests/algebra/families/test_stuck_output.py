@@ -3,22 +3,17 @@
 import numpy as np
 import pytest
 
-from algebra.families.activations.reach import (
-    is_one_sided,
-    is_stuck,
-    moved_units,
-    stuck_output,
-)
+from algebra.families.stuck_output import is_stuck, reading, stuck_output
 from algebra.networks.activation import ANALYTIC, Activation
 from matchprob import RNN, Allocation, Distribution, FeedForward, Problem
 
 
 def test_which_activations_are_bounded_on_a_side():
     """All four analytic ones, polynomials of even degree."""
-    assert all(is_one_sided(Activation.read(name)) for name in ANALYTIC)
-    assert is_one_sided(Activation.read({"polynomial": [5, -3, -2]}))
-    assert not is_one_sided(Activation.read({"polynomial": [0, 1, 1, 1]}))
-    assert not is_one_sided(Activation.read("linear"))
+    for name in (*ANALYTIC, {"polynomial": [5, -3, -2]}):
+        assert Activation.read(name).bounds != (None, None)
+    for name in ({"polynomial": [0, 1, 1, 1]}, "linear"):
+        assert Activation.read(name).bounds == (None, None)
 
 
 HIDDEN = [("W1", 0, 0), ("W1", 0, 1)]
@@ -40,7 +35,8 @@ def test_stuck_outputs():
     assert _stuck(net, [*HIDDEN, ("e", 0, 0)]) == 1
     assert _stuck(net, [*HIDDEN, ("W2", 0, 1), ("e", 1, 0)]) is None
     silent = _problem(net, HIDDEN, support={"W2": np.array([[0, 0], [1, 1]])})
-    assert not is_stuck(silent, silent.allocation, 0, 0)
+    found = reading(silent, silent.allocation)
+    assert not is_stuck(silent, silent.allocation, found, 0, 0)
     cube = FeedForward(2, (2,), 2, 2, activation={"polynomial": [0, 0, 0, 1]})
     assert _stuck(cube, HIDDEN) is None
 
@@ -64,11 +60,15 @@ def test_units_that_may_move():
     """All units that learnable weights reach along weights that exist."""
     net = RNN(n=3, T=2, b=1, d=1, m=1, activation="tanh")
     ring = {"W": np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])}
-    cell = Allocation.from_cells(net, [("B", 0, 0)])
-    assert moved_units(net, cell, {}) == {0, 1, 2}
+
+    def moved(cell, support):
+        problem = Problem(net, {}, support)
+        return reading(problem, Allocation.from_cells(net, [cell])).moved.nonzero()[0].tolist()
+
+    assert moved(("B", 0, 0), {}) == [0, 1, 2]
     # W connects unit 0 to unit 1 in the first step, and to unit 2 in the second.
-    assert moved_units(net, cell, ring) == {1, 2}
-    assert moved_units(net, Allocation.from_cells(net, [("D", 0, 0)]), {}) == set()
+    assert moved(("B", 0, 0), ring) == [1, 2]
+    assert moved(("D", 0, 0), {}) == []
 
 
 def test_signs_and_measured_weights_of_the_read_out():

@@ -1,0 +1,272 @@
+r"""Labels that no student reaches: an output that reads bounded values.
+
+Let the labels be read out by a last matrix D, and perhaps a bias e (`algebra.programs.read_out`):
+y_k = Σ_j D_kj z_j + e_k.
+
+**Theorem.** Let Λ be the learning weights of row k of D, and e_k; M the number of label columns;
+and |Λ| less than the rank of the M columns that row k can read (its units, and 1 for a bias e_k).
+If Λ is empty, let some unit that this row reads not be identically 0; otherwise let no unit whose
+weight is in Λ depend on a learnable weight.  If the values z are bounded by β for all weights and
+samples (`algebra.programs.ranges`), then MP < 1.
+
+*Proof.* Let P project R^M along the columns of Λ's units (and of 1, if e_k is in Λ): they depend on
+fixed weights and X alone and span at most |Λ| dimensions.  A student's P y_k differs from P e_k by
+at most β √M Σ_{j ∉ Λ} |D_kj|, which is arbitrarily small with positive probability, whatever the
+other weights are.  The teacher's P y_k differs from it by more: the teacher's row D_k is drawn, its
+contributions have a rank above |Λ|, and so y_k − e_k is not in the span except for a null set of
+rows. ∎  (If D_kj are measured, they are not small, but the teacher's row is arbitrarily large: its
+law must be unbounded.)  Signs change nothing: D_kj may be small with either sign, and a null set of
+rows is one in every orthant.
+
+If only z ≥ β (softplus, polynomials of even degree) and Λ is empty, let D_kj > 0 be small: the
+student's label is at least e_k − |β| Σ_j D_kj, and the teacher's, whose read-out has either sign,
+is smaller with positive probability.  So MP < 1, for laws with a density positive near 0 and
+read-outs without signs and measured weights.  (z ≤ β: with the opposite sign.)  States of leaking
+units are sums of values with weights α (1 − α)^k, whose sum is at most 1: they are bounded
+likewise, if the student's leaks do not learn.
+
+Such an output is called *stuck*.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.certificates.claim import Claim, Conclusion
+from algebra.certificates.on_ranks import OnRanks
+from algebra.certificates.premises import GENERIC_LABELS, NEARBY, UPDATES
+from algebra.certificates.rank_claims import RankChecker
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.linalg.modular import modular_rank, random_points
+from algebra.networks.base import Cell
+from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature, Premises
+from algebra.problems.laws.values import given_numbers
+from algebra.problems.problem import Problem
+from algebra.programs.presence import presence
+from algebra.programs.ranges import UNIT, Range, ranges
+from algebra.programs.read_out import ReadOut, read_out
+from algebra.ranks.jacobian import columns_at, random_point
+
+_SMALL = "the weights of an output may be small, and a teacher's larger"
+STUCK_OUTPUT = Premises(
+    "stuck_output",
+    INTERMEDIATE,
+    {
+        **NEARBY,
+        **UPDATES,
+        Feature.BOUNDED: _SMALL,
+        Feature.BOUNDED_NONLINEAR: _SMALL,
+        Feature.SIGNS: "the weights may be small with either sign; null sets are null in orthants",
+        Feature.EXACT: "the teacher's row is arbitrarily large",
+        Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+        Feature.POLYNOMIAL: "polynomials of even degree are bounded on one side",
+        Feature.ANALYTIC: "only the bounds of the values that are read are used",
+    },
+)
+
+
+@dataclass(frozen=True, eq=False)
+class BoundedReading:
+    """What the outputs of a problem read.
+
+    Attributes
+    ----------
+    read : ReadOut
+    range : Range
+        Of the values that the outputs read, for all weights and samples.
+    moved : ndarray of bool
+        The units that may depend on a weight that moves.
+    exists : dict of str to ndarray of bool
+        The weights that exist, by block of the program, as one axis.
+    """
+
+    read: ReadOut
+    range: Range
+    moved: np.ndarray
+    exists: dict[str, np.ndarray]
+
+
+def reading(problem: Problem, moving: Allocation) -> BoundedReading | None:
+    """What the outputs read, if it is bounded on a side; None otherwise.
+
+    Parameters
+    ----------
+    problem : Problem
+    moving : Allocation
+        The weights that move.
+    """
+    network = problem.network
+    program = network.program()
+    found = read_out(program)
+    if found is None:
+        return None
+    learns = {name: np.asarray(mask) != 0 for name, mask in moving.masks.items()}
+    nodes = [node for node, _ in found.values]
+    # Leaks that do not learn are between 0 and 1.
+    rates = {name: UNIT for name in network.rates if not learns[name].any()}
+    known = ranges(program, nodes, rates, network.function_bounds)
+    total = known[nodes[0]]
+    for node in nodes[1:]:
+        total = total.hull(known[node])
+    if total.low is None and total.high is None:
+        return None
+    shapes = program.weights
+    exists = {
+        name: np.asarray(problem.support.get(name, np.ones(network.shapes[name]))) != 0
+        for name in network.shapes
+    }
+    there = presence(
+        program,
+        {name: mask.reshape(shapes[name]) for name, mask in exists.items()},
+        {name: mask.reshape(shapes[name]) for name, mask in learns.items()},
+        network.vanishes_at_zero,
+        nodes,
+    )
+    moved = np.zeros(found.weights.shape[1], bool)
+    for node, entries in found.values:
+        moved |= there[node].moves.ravel()[entries].any(axis=1)
+    return BoundedReading(
+        found, total, moved, {name: mask.ravel() for name, mask in exists.items()}
+    )
+
+
+def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
+    """A row of the read-out that is stuck: see the module; None if none is known.
+
+    Parameters
+    ----------
+    problem : Problem
+    moving : Allocation
+        The weights that move.
+    seed : int
+        It determines a random point.
+    """
+    if not STUCK_OUTPUT.applies(problem.features):
+        return None
+    found = reading(problem, moving)
+    if found is None:
+        return None
+    rows = range(len(found.read.weights))
+    return next((row for row in rows if is_stuck(problem, moving, found, row, seed)), None)
+
+
+def is_stuck(
+    problem: Problem, moving: Allocation, found: BoundedReading, row: int, seed: int
+) -> bool:
+    """Whether a row of the read-out is stuck: see the module.
+
+    Ranks at a random point are lower bounds of generic ones, also for which values are not 0, if
+    the activation's formal values are independent.
+    """
+    network, read = problem.network, found.read
+
+    def cells_of(name: str, entries: np.ndarray) -> list[Cell]:
+        width = network.shapes[name][1]
+        own = entries[found.exists[name][entries]]
+        return [(name, *divmod(int(entry), width)) for entry in own]
+
+    own = read.weights[row]
+    cells = cells_of(read.matrix, own)
+    bias = [] if read.bias is None else cells_of(read.bias, read.biases[[row]])  # type: ignore[index]
+    learning = [cell for cell in (*cells, *bias) if cell in set(moving.cells)]
+    if not found.range.is_bounded:
+        signs = problem.distribution.masks.get(read.matrix)
+        signed = signs is not None and bool(signs.ravel()[own].any())
+        if learning or signed or any(cell in problem.values.numbers for cell in cells):
+            return False
+    if learning:
+        width = network.shapes[read.matrix][1]
+        units = {int(entry): unit for unit, entry in enumerate(own)}
+        learned = [units[i * width + j] for name, i, j in learning if name == read.matrix]
+        if not network.ranks_are_exact(problem.support) or found.moved[learned].any():
+            return False
+        cells += bias
+    if not cells:
+        return False
+    given = given_numbers(problem.support)
+    point = random_point(
+        network, *next(random_points(f"stuck/{seed}", given=given)), problem.support
+    )
+    derivatives = columns_at(network, point, cells)
+    columns = derivatives.reshape(read.labels.size, network.m, -1)[read.labels[row]]
+    columns = columns.reshape(-1, len(cells))
+    if not learning:
+        return bool(columns.any())
+    return modular_rank(columns, point.p) > len(learning)
+
+
+# -- certificates -------------------------------------------------------------------------
+
+PLACE = "evidence.stuck_output"
+_LIMIT = "output {row} cannot match every teacher: the values that it reads are bounded on a side"
+
+
+def conclude_stuck(found: OnRanks, row: int) -> Certificate:
+    """The certificate of a problem with equal ranks in which an output is stuck."""
+    found.evidence[STUCK_OUTPUT.name] = row
+    why = (
+        f"MP < 1: too few weights of output {row} learn, and the values that it reads are bounded: "
+        "the labels of a teacher with larger read-out weights are out of reach."
+    )
+    return found.conclude(INTERMEDIATE, _LIMIT.format(row=row), why=why, theorem=STUCK_OUTPUT)
+
+
+def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
+    """Reject "maximal" if some output is stuck: then MP < 1, for every count.
+
+    Parameters
+    ----------
+    claim : Claim
+    moving : Allocation
+        The weights that move.
+    seed : int
+
+    Raises
+    ------
+    CheckFailed
+    """
+    row = stuck_output(claim.problem, moving, seed) if claim.verdict == MAXIMAL else None
+    if row is not None:
+        raise CheckFailed("verdict", _LIMIT.format(row=row))
+
+
+def check_stuck(
+    checker: RankChecker, moving: Allocation, row: int | None, known: str
+) -> Conclusion:
+    """A stuck output and full rank imply 0 < MP < 1.
+
+    Parameters
+    ----------
+    checker : RankChecker
+        The checker of the claim.
+    moving : Allocation
+        The weights that move.
+    row : int or None
+        The output that is claimed to be stuck.
+    known : str
+        Status of the rank.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    if row is None:
+        raise CheckFailed(PLACE, "is missing")
+    found = reading(checker.problem, moving)
+    if found is None:
+        raise CheckFailed(PLACE, "the values that the outputs read are bounded on no side")
+    if row >= len(found.read.weights):
+        raise CheckFailed(PLACE, f"{row} is no output")
+    if not is_stuck(checker.problem, moving, found, row, checker.seed):
+        raise CheckFailed(
+            PLACE, f"output {row} may match every teacher, or reads only units that are always 0"
+        )
+    checker.say(PLACE, PROVED, _LIMIT.format(row=row))
+    text = "not minimal, so MP > 0; an output that cannot match every teacher: MP < 1"
+    checker.say("verdict", known, text)
+    return Conclusion(known, STUCK_OUTPUT)
