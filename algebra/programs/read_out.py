@@ -60,7 +60,7 @@ def read_out(program: Program) -> ReadOut | None:
     parts = [_affine(program, *leaf) for leaf in _leaves(program, program.output, np.arange(size))]
     if not parts or None in parts:
         return None
-    found: list[_Product] = [part for part in parts if part is not None]
+    found: list[_Application] = [part for part in parts if part is not None]
     first = found[0]
     same = all(
         (part.matrix, part.bias) == (first.matrix, first.bias)
@@ -80,7 +80,7 @@ def read_out(program: Program) -> ReadOut | None:
 
 
 @dataclass(frozen=True, eq=False)
-class _Product:
+class _Application:
     matrix: str
     bias: str | None
     weights: np.ndarray
@@ -111,7 +111,7 @@ def _leaves(program: Program, number: int, labels: np.ndarray) -> list[tuple[int
     return found
 
 
-def _affine(program: Program, number: int, labels: np.ndarray) -> _Product | None:
+def _affine(program: Program, number: int, labels: np.ndarray) -> _Application | None:
     """A product of a weight and a value, perhaps with a bias."""
     node = program.nodes[number]
     terms = list(node.inputs) if node.op == "add" else [number]
@@ -152,7 +152,7 @@ def _affine(program: Program, number: int, labels: np.ndarray) -> _Product | Non
             return None
         biases = spread[:, 0]
     units_first = entries.reshape(weights.shape[1], -1)
-    return _Product(name, bias, weights, biases, by_row, value, units_first)
+    return _Application(name, bias, weights, biases, by_row, value, units_first)
 
 
 def _letters(node: Node) -> tuple[str, str, str]:
