@@ -7,6 +7,8 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.families.other_teacher import teacher_rank
+from algebra.problems.features import Feature
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import Distribution
 from numeric.instances import draw_instance, to_double
@@ -162,3 +164,77 @@ def test_labels_are_those_of_the_other_network():
         own = draw_instance(problem.teacher, 3, 1)
         labels = problem.teacher.network.forward(own.teacher, instance.X)
         assert np.allclose(to_double(instance.drawn_labels), labels, rtol=1e-12)
+
+
+def _with_n(kind, **sizes):
+    return kind(**{"T": 2, "b": 1, "d": 2, "m": 3, **sizes})
+
+
+@pytest.mark.parametrize(
+    "network",
+    [
+        NARROW,
+        SQUARE,
+        _with_n(mp.LinearRNN, n=3),
+        _with_n(mp.RNN, n=2, activation="tanh", biases=True),
+        mp.FeedForward(q=2, widths=(1,), d=2, m=4, activation="softplus"),
+    ],
+    ids=str,
+)
+def test_the_dimension_of_a_teachers_labels_is_a_rank_of_differences(network):
+    """`teacher_rank`, which search and check share, is the rank of differences in doubles."""
+    rng = np.random.default_rng(0)
+    sizes = [rows * columns for rows, columns in network.shapes.values()]
+    X = rng.standard_normal(network.input_shape)
+
+    def labels(w):
+        parts = np.split(w, np.cumsum(sizes)[:-1])
+        weights = {
+            name: part.reshape(shape)
+            for (name, shape), part in zip(network.shapes.items(), parts, strict=True)
+        }
+        return network.forward(weights, X).ravel()
+
+    w, h = rng.standard_normal(sum(sizes)), 1e-5
+    J = [(labels(w + h * e) - labels(w - h * e)) / (2 * h) for e in np.eye(w.size)]
+    assert teacher_rank(taught(network, {}, network), 0).rank == np.linalg.matrix_rank(J, tol=1e-6)
+
+
+@pytest.mark.parametrize(
+    ("inner", "outer", "contained"),
+    [
+        (NET, WIDE, True),
+        (WIDE, NET, False),
+        (NARROW, mp.LinearFeedForward(q=2, widths=(3,), d=2, m=2), True),
+        (NARROW, mp.LinearFeedForward(q=2, widths=(3, 2), d=2, m=2), False),
+        (NET, mp.RNN(n=3, T=2, b=1, d=1, m=2), False),
+        (_with_n(mp.RNN, n=1), _with_n(mp.RNN, n=3), True),
+        (_with_n(mp.RNN, n=2), _with_n(mp.RNN, n=3, activation="sigmoid"), False),
+    ],
+    ids=str,
+)
+def test_a_network_is_contained_if_units_without_weights_may_be_added(inner, outer, contained):
+    """The feature, which search and check share, says what zeros around the weights show."""
+    assert (Feature.NOT_CONTAINED in taught(inner, {}, outer).features) is not contained
+    if not contained:
+        return
+    rng = np.random.default_rng(0)
+    small = {name: rng.standard_normal(shape) for name, shape in inner.shapes.items()}
+    large = {name: np.zeros(shape) for name, shape in outer.shapes.items()}
+    for name, (rows, columns) in inner.shapes.items():
+        large[name][:rows, :columns] = small[name]
+    X = rng.standard_normal(inner.input_shape)
+    assert np.allclose(inner.forward(small, X), outer.forward(large, X))
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"support": {"W": [[1, 1, 1], [1, 1, 1], [1, 1, 0]]}},
+        {"distribution": Distribution(signs=[1, -1, 1])},
+        {"distribution": Distribution(weights="uniform", teacher="uniform")},
+    ],
+)
+def test_a_teacher_that_may_not_have_all_weights_contains_none(change):
+    """Structural zeros, signs and bounded laws leave out weights of the student."""
+    assert Feature.NOT_CONTAINED in taught(NET, {}, WIDE, **change).features

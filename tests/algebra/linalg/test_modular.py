@@ -365,3 +365,15 @@ def test_signed_doubles_are_residues_of_a_short_prime():
     for rows, inner, columns in ((2, 3, 4), (40, 30, 50), (3, 1000, 5)):
         a, b = random_residues((rows, inner), p, rng), random_residues((inner, columns), p, rng)
         assert (matmul(a, as_doubles(b, p), p) == exact(a, b, p)).all()
+
+
+@pytest.mark.parametrize("p", [3, 65521, 1073741827, 2305843009213693951])
+@pytest.mark.parametrize("count", [1, 7, 3000])
+def test_random_residues_are_words_of_the_stream(p, count):
+    """64 bits of Python's generator each, the lowest first, modulo p; then the stream goes on."""
+    rng, other = random.Random("a"), random.Random("a")
+    found = random_residues((count, 1), p, rng)
+    words = other.randbytes(8 * count)
+    expected = [int.from_bytes(words[k : k + 8], "little") % p for k in range(0, 8 * count, 8)]
+    assert found[:, 0].tolist() == expected
+    assert rng.random() == other.random()

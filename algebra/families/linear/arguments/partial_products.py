@@ -35,6 +35,9 @@ from dataclasses import dataclass
 from itertools import chain, combinations, islice
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from flint import nmod_mat
+
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS
 from algebra.certificates.records import Primes, Record
@@ -52,6 +55,7 @@ from algebra.networks.chain import need_chain
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
+from algebra.polynomials.rings import PrimeField
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
@@ -150,9 +154,13 @@ def fixed_products(
 
 
 def check(problem: Problem, found: FixedProducts, claimed: Claimed) -> str:
-    """An odd number of students with fixed entries, counted again modulo another prime."""
-    if not _applies(problem):
-        raise CheckFailed(PLACE, "the theorem does not apply to this problem")
+    """An odd number of students with fixed entries, counted again modulo another prime.
+
+    The equations are written anew: products by their definition, entry by entry, and labels of
+    samples that FLINT brings to echelon form.
+    """
+    if not has_short_labels(with_few_samples(problem.allocation)):
+        raise CheckFailed(PLACE, "the network is no chain of matrices, or has long labels")
     size, number = problem.allocation.size, found.solutions
     if len(found.entries) != size - claimed.equations:
         text = f"{len(found.entries)} entries are fixed, of {size} weights with "
@@ -161,17 +169,58 @@ def check(problem: Problem, found: FixedProducts, claimed: Claimed) -> str:
         raise CheckFailed(f"{PLACE}.solutions", f"{number} is even: it proves nothing")
 
     def count(p: int, rng: random.Random) -> int | None:
-        instance = _Instance(problem, p, rng)
-        for k, entry in enumerate(found.entries):
-            if not instance.has(entry):
-                text = f"{list(entry)} is no entry of a partial product"
-                raise CheckFailed(f"{PLACE}.entries[{k}]", text)
-        return instance.count(found.entries, max(1, round(claimed.seconds)))
+        equations = _equations_again(problem, found.entries, p, rng)
+        return quotient_degree(equations, timeout=max(1, round(claimed.seconds))).degree
 
     return counted_modulo(
         number, found.primes, "students with these entries", count, claimed.seed,
         f"{PLACE}.solutions", claimed.say,
     )  # fmt: skip
+
+
+def _equations_again(
+    problem: Problem, entries: Sequence[Entry], p: int, rng: random.Random
+) -> list[Any]:
+    """The labels and entries of products of a student, minus their values at a random one."""
+    few = with_few_samples(problem.allocation)
+    instance = modular_instance(few, p, rng.randrange(1 << 32), problem.student())
+    network, layout = need_chain(few.network), need_chain(few.network).chain()
+    numbers = {cell: k for k, cell in enumerate(few.cells)}
+    ring = PrimeField(p).context([f"w{k}" for k in numbers.values()])
+    unknowns = ring.gens()
+    root = [int(instance.weights[name][i, j]) for name, i, j in few.cells]
+
+    def factor(name: str) -> np.ndarray:
+        table = np.empty(network.shapes[name], object)
+        for (i, j), value in np.ndenumerate(instance.weights[name]):
+            at = numbers.get((name, i, j))
+            table[i, j] = ring.constant(int(value)) if at is None else unknowns[at]
+        return table
+
+    names = (*(() if layout.start is None else (layout.start,)), *layout.steps, layout.output)
+    factors = [factor(name) for name in names]
+    weights = {name: factor(name) for name in network.shapes}
+    reduced, rank = nmod_mat([[int(x) for x in row] for row in instance.X.T % p], p).rref()
+    samples = np.empty((reduced.ncols(), rank), object)
+    for i, k in np.ndindex(samples.shape):
+        samples[i, k] = ring.constant(int(reduced[k, i]))
+    functions = list(np.ravel(network.forward(weights, samples)))
+    for k, (first, last, row, column) in enumerate(entries):
+        proper = first < last < len(factors) and last - first < len(factors) - 1
+        if not (proper and row < len(factors[last]) and column < len(factors[first][0])):
+            text = f"{[first, last, row, column]} is no entry of a partial product"
+            raise CheckFailed(f"{PLACE}.entries[{k}]", text)
+        vector = [line[column] for line in factors[first]]
+        for number in range(first + 1, last + 1):
+            vector = [
+                sum((a * b for a, b in zip(line, vector, strict=True)), ring.constant(0))
+                for line in factors[number]
+            ]
+        if vector[row].is_constant():
+            text = f"{[first, last, row, column]} is the same for all students"
+            raise CheckFailed(f"{PLACE}.entries[{k}]", text)
+        functions.append(vector[row])
+    return [g - g(*root) for g in functions if not g.is_constant()]
 
 
 def _applies(problem: Problem) -> bool:

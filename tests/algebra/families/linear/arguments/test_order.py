@@ -70,7 +70,6 @@ def reached(source, start):
 COMMON = {
     "no_real_root": {"find_witness", "solve_exactly"},
     "enclosed_solutions": {"label_equations"},
-    "partial_products": {"_Instance", "_applies", "_some"},
 }  # fmt: skip
 
 
