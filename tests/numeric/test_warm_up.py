@@ -84,7 +84,8 @@ def test_times_are_printed_for_what_is_compiled(monkeypatch, capsys):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
     assert warm_up.main(["--times", "one"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
-    assert head.startswith("one: ") and head.endswith(" s of processor time")
+    assert head.startswith("one: ")
+    assert head.endswith(" s of processor time")
     rows = [row.split() for row in rows if __name__ in row]
     times = {name.rpartition(".")[2]: (float(own), float(every)) for own, every, name in rows}
     assert set(times) == {"twice", "fourfold"}
