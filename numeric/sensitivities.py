@@ -25,7 +25,6 @@ from operator import matmul, truediv
 from typing import Any
 
 import numpy as np
-from flint import arb
 
 from algebra.errors import InputError
 from algebra.linalg.rational import nearest_double
@@ -33,7 +32,7 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Cell
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank
-from algebra.programs.arrays import EntryArithmetic
+from algebra.programs.arrays import EntryArithmetic, number_in
 from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.jacobian import Sweep, factors
 from algebra.questions.record.question import RecordingQuestion
@@ -331,7 +330,7 @@ class _Point:
         """The same of some elements in balls, entry by entry."""
         network, program = self.network, self.network.program()
         # Constants are balls too: φ of an initial current 0 is one.
-        arithmetic = self._arithmetic(ball_product, lambda above, below: arb(above) / below)
+        arithmetic = self._arithmetic(ball_product, number_in(self.X))
         blocks = network.placed(self.weights, self.X)
         single = sorted({cell for move in self.moves for cell in move})
         place = {cell: k for k, cell in enumerate(single)}

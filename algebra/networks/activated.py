@@ -223,7 +223,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             given = "these leaks" if self.activation.independence else f"{self.activation.name}"
             raise InputError(
                 f"{verb} rests on exact generic ranks, and with {given} only upper bounds of them "
-                "are known; inspect, certify, verify and record say what is known"
+                "are known; inspect, certify, verify, and record without a target, say what is known"
             )
 
     def paths(self, support: Support) -> Any:

@@ -289,8 +289,10 @@ class EntryArithmetic(ArrayArithmetic):
 
 def number_in(array: Array) -> Callable[[int, int], Any]:
     """The map from numerator and denominator to the ring of an array's entries."""
-    if array.dtype.kind in "fc" or not array.size:
-        return truediv if array.size else fmpq
+    if not array.size or isinstance(array.flat[0], (int, np.integer)):
+        return fmpq
+    if array.dtype.kind in "fc":
+        return truediv
     one = array.flat[0] * 0 + 1
     return lambda above, below: one * above if below == 1 else one * above / below
 

@@ -67,15 +67,17 @@ class Programmed(ABC):
 
     def jacobian(
         self, weights: Mapping[str, Matrix], X: Matrix, cells: Sequence[ProgramCell],
-        matmul: Matmul = operator.matmul, number: Callable[[int, int], Any] = fmpq,
+        matmul: Matmul = operator.matmul,
     ) -> np.ndarray:  # fmt: skip
         """The derivatives of the labels by some weights, (d·columns)×(cells), in the entries' ring.
 
         A rectified unit whose input is 0 counts as inactive.
         """
+        from algebra.programs.arrays import number_in
         from algebra.programs.jacobian import program_jacobian
 
-        arithmetic, blocks = self.entries(matmul, number), self.placed(weights, X)
+        # Constants are in the ring too: φ of an initial current 0 is a ball among balls.
+        arithmetic, blocks = self.entries(matmul, number_in(X)), self.placed(weights, X)
         return program_jacobian(self.program(), arithmetic, blocks, cells)
 
     def forward(
