@@ -20,6 +20,7 @@ kernels         Compiled functions, cached under a key of all their sources
 levenberg_marquardt  Damped Gauss–Newton for a batch of real starts
 noise           The predicted error of recordings under noise; the fewest for a required error
 sensitivities   Derivatives of activities at a circuit's own parameters, in doubles
+simulated_fits   How many fits to noisy recordings end far from the truth
 sign_symmetries  Sign symmetries of recurrent nets: instances whose solutions come in pairs
 solutions       Cost of each match: size, change, signs, residual after rounding, condition
 statistics/     Statistics of trials: intervals, confidence sequences, comparisons

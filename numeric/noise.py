@@ -46,37 +46,128 @@ sensor selection", IEEE Trans. Autom. Control 66 (2021).
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
-from itertools import pairwise
+from itertools import combinations, pairwise
 from numbers import Real
 from typing import Any
 
 import numpy as np
 
-from algebra.documents import Document, Paragraph
+from algebra.documents import Document, Paragraph, Step
 from algebra.errors import InputError, Unfinished, known_name, shown
 from algebra.matroids.optimum import TARGET
 from algebra.networks.limits import some
 from algebra.problems.problem import Problem
+from algebra.questions.identify.fibre import Fibre
 from algebra.questions.identify.identification import Identification
 from algebra.questions.record.elements import Recordable, numbers_of, title
 from algebra.questions.record.proof import TargetEvidence
-from algebra.questions.record.question import recording_question
+from algebra.questions.record.question import RecordingQuestion, recording_question
 from algebra.questions.record.recording import fibre_of, labels_question, record
 from algebra.questions.record.result import Recording
-from algebra.questions.record.target import target_states
-from algebra.time_limits import check_time
+from algebra.questions.record.target import asks_weights, target_states, weights_states
+from algebra.ranks.generic_rank import GenericRank
+from algebra.time_limits import check_time, checked
 from numeric.sensitivities import Sensitivity, sensitivity
+from numeric.simulated_fits import SimulatedFits, simulated_fits
 
 # Largest and least number of steps of Frank and Wolfe without a larger bound, after which the bound
 # stays, and the products of two doubles that they may take together in between.
 _STEPS = 40
 _FEW_STEPS = 5
 _PRODUCTS = 1e11
-# Number of elements in a text.
+# Number of elements in a text, and of sizes.
 _MOST = 24
+_FEW_NAMES, _FEW_SIZES = 6, 8
+# Elements of which all sets are compared, if the products of doubles are at most so many; sizes of
+# a greedy choice.
+_FEW_ELEMENTS, _COMPARED, _SIZES = 12, 2e9, 24
+_NEAR_LEAST = 1.01
+
+
+# -- the best elements of each number -----------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Best:
+    """Elements of one number with a small predicted deviation.
+
+    Attributes
+    ----------
+    chosen : tuple of int
+        In the order of the elements.
+    deviation : float
+        Of all numbers of the target.
+    is_least : bool
+        Whether all sets of this number were compared; otherwise the choice is greedy.
+    """
+
+    chosen: tuple[int, ...]
+    deviation: float
+    is_least: bool
+
+
+def best_of_each_size(found: Sensitivity, sigma: float) -> tuple[Best, ...]:
+    """For each number of elements, from the required ones on, a set with a small deviation.
+
+    All sets that keep the caps are compared if they are few, otherwise an element is added at a
+    time (see `Greedy`).
+
+    Parameters
+    ----------
+    found : Sensitivity
+    sigma : float
+    """
+    question = found.question
+    must, free = sorted(question.must), question.free
+    rows, columns = found.rows.shape
+    work = (1 << min(len(free), 60)) * max(rows, columns) * min(rows, columns) ** 2
+
+    def keeps_caps(chosen: Sequence[int]) -> bool:
+        return all(
+            max(Counter(question.classes(kind)[k] for k in chosen).values(), default=0) <= most
+            for kind, most in question.caps
+        )
+
+    if len(free) <= _FEW_ELEMENTS and work <= _COMPARED:
+        best = []
+        for size in range(len(free) + 1):
+            every = [
+                (found.total(chosen, sigma), chosen)
+                for more in checked(combinations(free, size))
+                if keeps_caps(chosen := tuple(sorted((*must, *more))))
+            ]
+            if every:
+                deviation, chosen = min(every)
+                best.append(Best(chosen, deviation, True))
+        return tuple(best)
+    allowed = question.allowed
+    place = {k: i for i, k in enumerate(allowed)}
+    state = Greedy(found.parts(allowed, sigma), found.aims)
+    for k in must:
+        state.add(place[k])
+    taken, left = list(must), list(free)
+    best = [Best(tuple(taken), found.total(taken, sigma), not len(taken))]
+    while len(best) <= _SIZES:
+        check_time()
+        left = [k for k in left if keeps_caps([*taken, k])]
+        if not left:
+            break
+        chosen_next = max(left, key=lambda k: state.gain(place[k]))
+        state.add(place[chosen_next])
+        left.remove(chosen_next)
+        taken.append(chosen_next)
+        best.append(Best(tuple(sorted(taken)), found.total(taken, sigma), len(best) == 1))
+    return tuple(best)
+
+
+def enough(best: Sequence[Best]) -> Best:
+    """The fewest elements whose deviation is within a hundredth of the least."""
+    least = min(own.deviation for own in best)
+    return next(own for own in best if own.deviation <= _NEAR_LEAST * least)
 
 
 # -- the fewest elements below an error ---------------------------------------------------------
@@ -251,6 +342,8 @@ class Predicted:
         Predicted standard deviation of each element of the target.
     total : float
         The same of all numbers of the target.
+    fits : SimulatedFits or None
+        How many simulated fits end elsewhere.
     """
 
     sigma: float = 0.0
@@ -258,6 +351,7 @@ class Predicted:
     singular_value_error: float | None = None
     deviation: tuple[float, ...] = ()
     total: float = 0.0
+    fits: SimulatedFits | None = None
     sensitivity: Sensitivity | None = field(default=None, repr=False, compare=False)
 
     def deviation_with(self, names: Sequence[str]) -> float:
@@ -286,6 +380,7 @@ class Predicted:
             "deviation_before": self.deviation_with([]),
             "singular_values": list(self.singular_values),
             "singular_value_error": self.singular_value_error,
+            **({} if self.fits is None else self.fits.to_dict()),
         }
 
     @property
@@ -299,8 +394,10 @@ class Predicted:
         place = "at these parameters" + " and on their activation pattern" * kinks
         return [
             f"  {place}, noise {self.sigma:g}: predicted deviation of the target "
-            f"{self.total:.3g}, between {min(self.deviation):.3g} and {max(self.deviation):.3g}; "
-            f"without a recording {self.deviation_with([]):.3g}",
+            f"{self.total:.3g}, between {min(self.deviation):.3g} and {max(self.deviation):.3g}, "
+            "for fits that end near the truth (compare their median; what ends elsewhere is not "
+            f"in it); without a recording {self.deviation_with([]):.3g}",
+            *([] if self.fits is None else [f"  {self.fits}"]),
             f"  singular values at these parameters: {shown_values or 'none'}"
             + ("" if error is None else f" (each within {error:.1e})"),
         ]
@@ -333,47 +430,85 @@ class NoisyRecording(Predicted, Recording):
         they and those before are recorded (required ones are recorded first, together).
     supermodularity : float or None
         α of the choice's guarantee, in doubles.
+    by_deviation : bool
+        Whether the elements were chosen by the deviation, since a part of the target stays free
+        whatever is recorded.
+    curve : tuple of Best
+        For each number of elements a set with a small deviation.
     """
 
     below: float | None = None
     path: tuple[tuple[Recordable, float], ...] = field(default=(), repr=False)
     supermodularity: float | None = None
+    by_deviation: bool = False
+    curve: tuple[Best, ...] = field(default=(), repr=False)
+
+    @property
+    def _is_chosen(self) -> bool:
+        """Whether the elements were chosen by deviations, in place of ranks."""
+        return self.by_deviation or self.below is not None
 
     @property
     def is_optimal(self) -> bool:
-        """Whether the cost is proved to be the least: not by a bound in doubles."""
-        return self.below is None and super().is_optimal
+        """Whether the cost is proved to be the least: not by deviations in doubles."""
+        return not self._is_chosen and super().is_optimal
 
     @property
     def is_stopped(self) -> bool:
         """Whether a search was stopped."""
-        return self.below is None and super().is_stopped
+        return not self._is_chosen and super().is_stopped
+
+    def _precision(self) -> list[str]:
+        return []
+
+    def _under_noise(self) -> list[Step]:
+        return []
+
+    def titles(self, chosen: Sequence[int]) -> list[str]:
+        """The names of some elements, with those of units."""
+        return [title(self.question.elements[k], self.problem.names) for k in chosen]
 
     def to_dict(self) -> dict[str, Any]:
         """Beside the keys of a recording those of `Predicted`, and the path of a choice."""
         return self.with_deviations(super().to_dict()) | {
             "below": self.below,
+            "by_deviation": self.by_deviation,
+            "curve": [
+                {
+                    "number": len(best.chosen),
+                    "deviation": best.deviation,
+                    "recorded": [self.question.elements[k].name for k in best.chosen],
+                    "least": best.is_least,
+                }
+                for best in self.curve
+            ],
             "path": [[element.name, deviation] for element, deviation in self.path],
             "supermodularity": self.supermodularity,
         }
 
     def proof_file(self) -> dict[str, Any]:
-        """See `Recording.proof_file`; a choice for an error has none.
+        """See `Recording.proof_file`; a choice by deviations has none.
 
         Raises
         ------
         InputError
         """
-        if self.below is not None:
-            raise InputError("`below`: a choice for a predicted error has no proof file")
+        if self._is_chosen:
+            raise InputError(
+                "a choice by predicted deviations has no proof file: record without `noise`"
+            )
         return super().proof_file()
 
     def document(self) -> Document:
         """The recording, with the predicted error."""
         found, lines = super().document(), self.lines
         if self.below is None:
+            lines += self._curve_lines()
+        if not self._is_chosen:
             return replace(found, parts=(*found.parts, *map(Paragraph, lines)))
         count, least = len(self.recorded), self.bound
+        if self.by_deviation:
+            return self._by_deviation(found, lines)
         lines.insert(
             0,
             f"  predicted deviation below {self.below:g} at these parameters: a greedy choice of "
@@ -390,6 +525,41 @@ class NoisyRecording(Predicted, Recording):
         listed = some(list(self.names), _MOST) or "nothing"
         return Document(f"record {count} of {of}: {listed}", facts, tuple(map(Paragraph, lines)))
 
+    def _curve_lines(self) -> list[str]:
+        """The deviations that few elements reach."""
+        if len(self.curve) < 2:
+            return []
+        if len(self.curve) <= _FEW_SIZES:
+            some_of = list(self.curve)
+        else:
+            some_of = [*self.curve[: _FEW_SIZES - 1], self.curve[-1]]
+        of, lines = len(self.question.allowed), ["  least predicted deviation by their number:"]
+        for best in some_of:
+            names = some(self.titles(best.chosen), _FEW_NAMES) or "nothing"
+            how = "" if best.is_least or best.deviation == self.total else ", a greedy choice"
+            lines.append(f"    {len(best.chosen)} of {of}: {best.deviation:.3g} ({names}{how})")
+        return lines
+
+    def _by_deviation(self, found: Document, lines: list[str]) -> Document:
+        """The document of a choice by the deviation."""
+        count, of = len(self.recorded), len(self.question.allowed)
+        listed = some(list(self.names), _MOST) or "nothing"
+        facts = {
+            "noise": self.sigma, "recorded": f"{count} of {of}", "cost": self.cost,
+            "deviation": f"{self.total:.3g}", "rank": self.rank.rank, "learnable": self.learnable,
+        }  # fmt: skip
+        aim = [] if self.aim is None else self.aim.lines()
+        m = self.question.asked.network.m
+        why = replace(
+            found.why, open="the activities of the target that stay free", steps=(),
+            decided_by=f"more samples (m = {m} here), or other elements recorded",
+        )  # fmt: skip
+        return Document(
+            f"record {count} of {of} at cost {self.cost}: {listed}; predicted deviation "
+            f"{self.total:.3g}, {self.deviation_with([]):.3g} without a recording",
+            facts, tuple(map(Paragraph, [*aim, *lines])), why,
+        )  # fmt: skip
+
 
 def positive(name: str, value: float) -> None:
     """Refuse noise, or an error, that is not above 0.
@@ -404,7 +574,7 @@ def positive(name: str, value: float) -> None:
 
 def noisy_recording(
     problem: Problem, what: str | Sequence[str], sigma: float, below: float | None,
-    *, seed: int = 0, **options: Any,
+    *, seed: int = 0, students: int = 0, **options: Any,
 ) -> NoisyRecording:  # fmt: skip
     """A recording with the predicted error of its target, or one chosen for an error.
 
@@ -417,6 +587,8 @@ def noisy_recording(
     below : float, optional
         The required deviation: then the fewest elements are chosen greedily.
     seed : int, optional
+    students : int, optional
+        Number of simulated fits (`numeric.simulated_fits`).
     **options
         Of `algebra.questions.record.recording.record`.
 
@@ -427,18 +599,29 @@ def noisy_recording(
     """
     positive("noise", sigma)
     if not options.get("target"):
-        raise InputError("`noise`: name a `target`, the activities whose error is predicted")
+        raise InputError(
+            "`noise`: name a `target`, the activities whose error is predicted, or weights"
+        )
+    if asks_weights(options["target"]):
+        options["target"] = ()
     if below is None:
         known = record(problem, what, seed=seed, **options)
+        if known.question.target is None:
+            known = replace(known, aim=weights_states(known.question, known.fibre))
         found = sensitivity(known.question, seed)
-        more: dict[str, Any] = {}
+        more: dict[str, Any] = {"curve": best_of_each_size(found, sigma)}
+        if any(state.free for state in known.target) and known.question.free:
+            more["by_deviation"] = True
+            known = _choice(
+                known.question, enough(more["curve"]).chosen, Fraction(0), known.rank, known.fibre
+            )
     else:
         positive("below", below)
         known, found, more = _chosen(problem, what, sigma, below, seed, options)
     recorded = set(known.recorded)
     chosen = [k for k, e in enumerate(known.question.elements) if e in recorded]
     own = {f.name: getattr(known, f.name) for f in fields(Recording)}
-    return NoisyRecording(**own, **_predicted(found, chosen, sigma), below=below, **more)
+    return NoisyRecording(**own, **_predicted(found, chosen, sigma, students), below=below, **more)
 
 
 def _chosen(
@@ -460,23 +643,37 @@ def _chosen(
             f"predicted deviation is {most:.3g}; record more samples, or with less noise"
         )
     order = [question.elements[k] for k in choice.chosen]
-    chosen = frozenset(choice.chosen)
-    known = Recording(
-        question, tuple(question.elements[k] for k in sorted(chosen)),
-        question.cost(chosen), Fraction(choice.least), question.rank,
-        fibre_of(question, question.rank), Fraction(1), (),
-        "a greedy choice, with a lower bound in doubles", TargetEvidence((), ()),
-        aim=target_states(question, chosen, TARGET),
-    )  # fmt: skip
+    fibre = fibre_of(question, question.rank)
+    known = _choice(question, choice.chosen, Fraction(choice.least), question.rank, fibre)
     steps = choice.errors[1:]
     path = tuple(zip(order[len(order) - len(steps) :], steps, strict=True))
     alpha = supermodularity(found, question.allowed, sigma)
     return known, found, {"path": path, "supermodularity": alpha}
 
 
+def _choice(
+    question: RecordingQuestion, chosen: Sequence[int], bound: Fraction, rank: GenericRank,
+    fibre: Fibre,
+) -> Recording:  # fmt: skip
+    """Elements chosen by deviations, as a recording."""
+    elements = frozenset(chosen)
+    aim = (
+        weights_states(question, fibre)
+        if question.target is None
+        else target_states(question, elements, TARGET)
+    )
+    return Recording(
+        question, tuple(question.elements[k] for k in sorted(elements)),
+        question.cost(elements), bound, rank, fibre, Fraction(1), (),
+        "a choice by predicted deviations in doubles", TargetEvidence((), ()),
+        aim=aim,
+    )  # fmt: skip
+
+
 def noisy_identification(
-    found: Identification, problem: Problem, target: str | Sequence[str], sigma: float, seed: int
-) -> NoisyIdentification:
+    found: Identification, problem: Problem, target: str | Sequence[str], sigma: float, seed: int,
+    students: int = 0,
+) -> NoisyIdentification:  # fmt: skip
     """What labels with noise say about a target.
 
     Parameters
@@ -487,14 +684,17 @@ def noisy_identification(
     target : str or sequence of str
     sigma : float
     seed : int
+    students : int, optional
     """
     question = labels_question(problem, target, seed)
     own = {f.name: getattr(found, f.name) for f in fields(Identification)}
     derivatives = sensitivity(question, seed)
-    return NoisyIdentification(**own, **_predicted(derivatives, question.allowed, sigma))
+    return NoisyIdentification(**own, **_predicted(derivatives, question.allowed, sigma, students))
 
 
-def _predicted(found: Sensitivity, chosen: Sequence[int], sigma: float) -> dict[str, Any]:
+def _predicted(
+    found: Sensitivity, chosen: Sequence[int], sigma: float, students: int
+) -> dict[str, Any]:  # fmt: skip
     """The fields of `Predicted`."""
     values, error = found.singular_values(chosen)
     deviation, total = found.deviations(chosen, sigma)
@@ -504,5 +704,6 @@ def _predicted(found: Sensitivity, chosen: Sequence[int], sigma: float) -> dict[
         "singular_value_error": error,
         "deviation": tuple(deviation.tolist()),
         "total": total,
+        "fits": simulated_fits(found, chosen, sigma, students) if students else None,
         "sensitivity": found,
     }

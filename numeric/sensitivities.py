@@ -34,6 +34,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank
 from algebra.programs.arrays import EntryArithmetic, number_in
 from algebra.programs.balls import as_balls, ball_product
+from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import Sweep, factors
 from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.target import Owners
@@ -171,7 +172,7 @@ def sensitivity(
     Parameters
     ----------
     question : RecordingQuestion
-        With a target.
+        Without a target, the parameters are the target.
     seed : int, optional
     weights : mapping of str to ndarray, optional
         Matrices that replace those of the instance (singular values then have no bound).
@@ -182,14 +183,16 @@ def sensitivity(
         If the network has no activation function.
     """
     point, target = _Point.of(question, seed), question.target
-    assert target is not None
     if weights is not None:
         point = replace(point, weights={**point.weights, **weights})
     known: dict[str, np.ndarray] = {}
     prior = point.prior()
     with np.errstate(over="ignore", invalid="ignore"):
         rows, owner = point.rows(question.owners, known)
-        aims, of = point.rows(target.owners, known)
+        if target is None:
+            aims, of = np.eye(len(prior)), np.arange(len(prior))
+        else:
+            aims, of = point.rows(target.owners, known)
         largest = max(float(np.abs(part * prior).max(initial=0)) for part in (rows, aims))
     # Not a number, or deviations would be rounding errors.
     if not largest < _LARGEST:
@@ -197,12 +200,46 @@ def sensitivity(
             "`noise`: the activities at these parameters, or their derivatives, are too large for "
             "doubles: use smaller weights (distribution.scale), fewer steps or a bounded activation"
         )
-    kept, aimed = np.isin(owner, question.allowed), of < len(target.elements)
+    kept = np.isin(owner, question.allowed)
+    aimed = of < (len(prior) if target is None else len(target.elements))
     if not kept.all():
         rows, owner = rows[kept], owner[kept]
     if not aimed.all():
         aims, of = aims[aimed], of[aimed]
     return Sensitivity(question, seed, rows, owner, aims, of, prior)
+
+
+class MovedCircuit:
+    """Recorded numbers and those of the target as functions of the learnable parameters.
+
+    Parameters are given by their differences from the circuit's own.
+
+    Parameters
+    ----------
+    found : Sensitivity
+    """
+
+    def __init__(self, found: Sensitivity) -> None:
+        self.question = found.question
+        self._point, self._kept = _Point.of(found.question, found.seed), found.question.allowed
+
+    def recorded(self, by: np.ndarray) -> np.ndarray:
+        """What may be recorded, in the order of `Sensitivity.rows`."""
+        owners = self.question.owners
+        of = np.concatenate([own.ravel() for _, inside in owners for own in inside])
+        return self._point.moved(by).values(owners)[np.isin(of, self._kept)]
+
+    def slopes(self, by: np.ndarray) -> np.ndarray:
+        """The derivatives of what may be recorded."""
+        rows, of = self._point.moved(by).rows(self.question.owners, {})
+        return rows[np.isin(of, self._kept)]
+
+    def aims(self, by: np.ndarray) -> np.ndarray:
+        """The numbers of the target; the parameters if there is none."""
+        if (target := self.question.target) is None:
+            return by
+        of = np.concatenate([own.ravel() for _, inside in target.owners for own in inside])
+        return self._point.moved(by).values(target.owners)[of < len(target.elements)]
 
 
 @dataclass(frozen=True)
@@ -213,6 +250,7 @@ class _Point:
     network: ActivatedNetwork
     weights: Mapping[str, np.ndarray]
     X: np.ndarray
+    given_moves: list[dict[Cell, Any]] | None = None
 
     @classmethod
     def of(cls, question: RecordingQuestion, seed: int) -> _Point:
@@ -255,6 +293,8 @@ class _Point:
     @cached_property
     def moves(self) -> list[dict[Cell, Any]]:
         """The weights that each parameter moves, and how far; a gain moves no weight that is 0."""
+        if self.given_moves is not None:
+            return self.given_moves
         network, cells = self.question.parametrized.network, self.question.allocation.cells
         found: dict[Cell, dict[Cell, Any]] = {cell: {cell: 1} for cell in cells}
         if isinstance(network, Parametrized):
@@ -272,6 +312,23 @@ class _Point:
             name: tuple(map(np.array, zip(*entries, strict=True)))
             for name, entries in found.items()
         }
+
+    def moved(self, by: np.ndarray) -> _Point:
+        """The point at which each parameter is changed by an amount."""
+        weights = {name: np.array(w) for name, w in self.weights.items()}
+        for name, (number, i, j, times) in self.motions.items():
+            np.add.at(weights[name], (i, j), by[number] * times)
+        return replace(self, weights=weights, given_moves=self.moves)
+
+    def values(self, owners: Owners) -> np.ndarray:
+        """All numbers of some readings, in the order of `rows`."""
+        network, found = self.network, []
+        arithmetic, blocks = self._arithmetic(matmul, truediv), network.placed(self.weights, self.X)
+        for source, _ in owners:
+            for node in network.nodes_of(source):
+                value = evaluate(network.program(), arithmetic, blocks, [node])[node]
+                found.append(np.broadcast_to(value, (len(value), network.m)).ravel())
+        return np.concatenate(found)
 
     def prior(self) -> np.ndarray:
         """The standard deviation of each parameter before the recording.

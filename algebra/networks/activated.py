@@ -222,8 +222,9 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         if not self.ranks_are_exact(support) and not (attained and attained()):
             given = "these leaks" if self.activation.independence else f"{self.activation.name}"
             raise InputError(
-                f"{verb} rests on exact generic ranks, and with {given} only upper bounds of them "
-                "are known; inspect, certify, verify, and record without a target, say what is known"
+                f"{verb} rests on exact generic ranks, and with {given} only upper bounds of "
+                "them are known; inspect, certify, verify, and record without a target, say what "
+                "is known"
             )
 
     def paths(self, support: Support) -> Any:

@@ -35,6 +35,7 @@ def identify(
     *,
     target: common.Target = (),
     noise: common.Noise = None,
+    students: common.Students = 0,
     seed: common.Seed = 0,
     timeout: common.Timeout = 60.0,
 ) -> Identification:
@@ -59,6 +60,8 @@ def identify(
 
     seed = whole_number(seed, "seed", 0)
     problem = as_generic(question, "identify")
+    if whole_number(students, "students", 0) and noise is None:
+        raise InputError("`students` fit noisy labels: give the `noise` of recorded numbers")
     with limited(positive_seconds(timeout, "timeout")):
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
@@ -81,7 +84,7 @@ def identify(
         found = replace(identify_problem(problem, seed=seed, timeout=timeout), aim=aim)
         if noise is None:
             return found
-        return noisy_identification(found, problem, target, noise, seed)
+        return noisy_identification(found, problem, target, noise, seed, students)
 
 
 @verb(

@@ -106,6 +106,7 @@ def record(
     ] = None,
     noise: common.Noise = None,
     below: float | None = None,
+    students: common.Students = 0,
     seconds: Annotated[float, LineOption(least=0)] = 60.0,
     timeout: common.Timeout = math.inf,
     first: Annotated[Callable[[FirstChoice], object] | None, Callback(passed=_print_first)] = None,
@@ -140,7 +141,9 @@ def record(
         Largest number of elements of each population ("matrix"); of entries also of each output
         ("row") and of each sample ("column").
     below : float, optional
-        With noise: the fewest elements (a greedy choice, with a lower bound) for which the
+        With noise.  If a part of the target stays free whatever is recorded, elements are chosen
+        by the predicted deviation, and the least one for each number of elements is listed.  With
+        `below`: the fewest elements (a greedy choice, with a lower bound) for which the
         predicted deviation of the target is below this.
     seconds : float, optional
         Seconds for a greedy choice, which always has two, and a search; 0 for the choice alone.
@@ -165,28 +168,34 @@ def record(
     ('unit 0', 'unit 1')
     """
     from algebra.questions.record.recording import record as record_problem
+    from algebra.questions.record.target import asks_weights
     from matchprob.api.certify import relaxation
 
     seed = whole_number(seed, "seed", 0)
     problem = as_generic(question, "record")
     positive_seconds(seconds, "seconds", zero=True)
+    if whole_number(students, "students", 0) and noise is None:
+        raise InputError("`students` fit noisy recordings: give the `noise` of recorded numbers")
     if below is not None and noise is None:
         raise InputError("`below` is a predicted deviation: give the `noise` of recorded numbers")
+    what = what or ("units" if target else "outputs")
+    # A recording without another target is about the weights.
+    aim = () if asks_weights(target) else target
     with limited(positive_seconds(timeout, "timeout")):
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
-            problem = at_own_parameters(problem, seed, target)
+            problem = at_own_parameters(problem, seed, aim)
         if noise is not None:
             from numeric.noise import noisy_recording
 
             return noisy_recording(
-                problem, what or ("units" if target else "outputs"), noise, below, costs=costs,
+                problem, what, noise, below, costs=costs,
                 must=must, forbidden=forbidden, caps=caps, target=target, seconds=seconds,
-                relaxation=relaxation, first=first, seed=seed,
+                relaxation=relaxation, first=first, seed=seed, students=students,
             )  # fmt: skip
         return record_problem(
-            problem, what or ("units" if target else "outputs"), costs=costs, must=must,
-            forbidden=forbidden, caps=caps, target=target,
+            problem, what, costs=costs, must=must,
+            forbidden=forbidden, caps=caps, target=aim,
             seconds=seconds, relaxation=relaxation, first=first, seed=seed,
         )  # fmt: skip

@@ -1,22 +1,25 @@
 """What to record, as a picture: units (or outputs) down, steps or samples across.
 
-For many units only the recorded ones are drawn, ranked by their increase of the rank.
+Of more than a few units only the recorded ones are drawn, as bars with their names, ranked by their
+increase of the rank.  Under noise the picture is the predicted deviation by the number of elements.
 """
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
-from matplotlib.patches import Patch
 
 from algebra.networks.base import LABELS
+from algebra.networks.limits import some
 from algebra.problems.allocation import Cell
 from algebra.questions.record.elements import title, unit_names
 from algebra.questions.record.result import Recording
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY
-from matchprob.report.drawing.style import heading, name_ticks, tidy
+from matchprob.report.drawing.style import SMALL, heading, tidy
 
 STATES = (
     ("must not be recorded", ABSENT),
@@ -66,46 +69,67 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
     return out
 
 
-# Largest number of units of which all are drawn.
-_ALL = 64
+# Largest number of units of which all are drawn, and of bars, each with its name.
+_ALL = 16
+_BARS = 60
+# Inches of a bar with its name.
+_BAR = 0.17
 
 
 def recording_size(found: Recording) -> tuple[float, float]:
     """Width and height in inches that fit."""
+    if len(getattr(found, "curve", ())) > 1:
+        return 4.8, 3.2
     if _is_ranked(found):
-        return min(8.0, max(4.0, 1.6 + 0.22 * len(found.order))), 3.2
+        return 4.2, 1.2 + _BAR * min(len(found.recorded), _BARS)
     return grid_size([states.shape for states, _ in grids(found).values()])
 
 
 def _is_ranked(found: Recording) -> bool:
-    return found.question.of_units and len(found.question.elements) > _ALL and bool(found.order)
+    return found.question.of_units and len(found.question.elements) > _ALL and bool(found.recorded)
+
+
+def _title(found: Recording) -> str:
+    text = f"record {len(found.recorded)} of {len(found.question.allowed)} at cost {found.cost}"
+    return text + ("" if found.is_optimal else f", at least {found.bound}")
 
 
 def draw_ranking(axes: Axes, found: Recording) -> None:
-    """The increase of the rank by each recorded unit, and the rank that is reached."""
-    gains = [gain for _, gain in found.order]
-    at = np.arange(1, len(gains) + 1)
-    axes.bar(at, gains, color=SKY, width=0.8)
-    axes.plot(at, np.cumsum(gains), "o-", color=BLUE, ms=3, lw=1)
-    axes.axhline(found.learnable, color=ORANGE, lw=0.8)
-    axes.set_ylim(0, 1.08 * found.learnable)
-    axes.set_xlim(0.3, len(gains) + 0.7)
-    units = [
-        title(element, found.problem.names).removeprefix("unit ") for element, _ in found.order
-    ]
-    tidy(axes, "units, by what each adds", "rank")
-    name_ticks(axes, at.tolist(), units)
-    handles = [
-        Patch(color=SKY, label="adds"),
-        Line2D([], [], color=BLUE, marker="o", ms=3, label="of all up to here"),
-        Line2D([], [], color=ORANGE, label="learnable"),
-    ]
-    of = f"record {len(gains)} of {len(found.question.allowed)} at cost {found.cost}"
-    heading(axes, of + ("" if found.is_optimal else f", at least {found.bound}"), handles)
+    """The recorded units as bars, each with its name: what it adds to the rank, or its cost."""
+    prices = dict(zip(found.question.elements, found.question.prices, strict=True))
+    lengths = list(found.order) or [(e, float(prices[e])) for e in found.recorded]
+    shown, more = lengths[:_BARS], len(lengths) - _BARS
+    at = np.arange(len(shown))
+    axes.barh(at, [length for _, length in shown], color=BLUE, height=0.7)
+    names = [title(element, found.problem.names).removeprefix("unit ") for element, _ in shown]
+    axes.set_yticks(at, names, fontsize=SMALL)
+    axes.set_ylim(len(shown) - 0.4, -0.6)
+    below = f", the first {_BARS} of {len(lengths)}" if more > 0 else ""
+    tidy(axes, "adds to the rank" if found.order else "cost", f"recorded units{below}")
+    axes.tick_params(axis="y", length=0)
+    rank = f"; rank {found.rank.rank} of {found.learnable}" if found.order else ""
+    heading(axes, _title(found) + rank)
+
+
+def draw_curve(axes: Axes, found: Any) -> None:
+    """The predicted deviation with the best elements of each number."""
+    at = [len(best.chosen) for best in found.curve]
+    deviations = [best.deviation for best in found.curve]
+    axes.plot(at, deviations, "o-", color=BLUE, ms=3.5, lw=1)
+    axes.plot([len(found.recorded)], [found.total], "o", color=ORANGE, ms=6, label="recorded")
+    axes.set_ylim(0, 1.08 * max(*deviations, found.total))
+    of = len(found.question.allowed)
+    tidy(axes, f"elements recorded, of {of}", f"predicted deviation, noise {found.sigma:g}")
+    names = some(list(found.names), 6) or "nothing"
+    handle = Line2D([], [], color=ORANGE, marker="o", ms=6, lw=0, label=f"recorded: {names}")
+    heading(axes, "least predicted deviation of the target", [handle])
 
 
 def draw_recording(axes: Axes, found: Recording) -> None:
-    """Draw the grids side by side, or the ranking of many elements."""
+    """Draw the grids side by side, the bars of many units, or deviations under noise."""
+    if len(getattr(found, "curve", ())) > 1:
+        draw_curve(axes, found)
+        return
     if _is_ranked(found):
         draw_ranking(axes, found)
         return
@@ -114,12 +138,11 @@ def draw_recording(axes: Axes, found: Recording) -> None:
     for name, (states, _) in parts.items():
         for (i, j), k in np.ndenumerate(states):
             cells[int(k)].append((name, i, j))
-    of = f"record {len(found.recorded)} of {len(found.question.allowed)} at cost {found.cost}"
     draw_grids(
         axes,
         {name: states.shape for name, (states, _) in parts.items()},
         [Group(label, colour, cells[k]) for k, (label, colour) in enumerate(STATES)],
-        title=of + ("" if found.is_optimal else f", at least {found.bound}"),
+        title=_title(found),
         rows={name: names for name, (_, names) in parts.items()},
         # An output is recorded at all steps.
         columns={"outputs": ("all",)} if "outputs" in found.question.kinds else {},

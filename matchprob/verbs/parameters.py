@@ -262,8 +262,9 @@ Target = Annotated[
     str | Sequence[str],
     LineOption(
         "Activities to be determined, whether or not the weights are: units, outputs, times=A:B "
-        "(steps A to B - 1), samples=new (outputs for inputs that were not shown), or names such "
-        'as "unit 5".  Steps, samples and elements named here are not recorded.',
+        "(steps A to B - 1), samples=new (outputs for inputs that were not shown), names such "
+        'as "unit 5", or (of record) weights.  Steps, samples and elements named here are not '
+        "recorded.",
         kind="str or sequence of str", metavar="TARGET", word=str, is_repeated=True,
     ),
 ]  # fmt: skip
@@ -275,6 +276,14 @@ Noise = Annotated[
         kind="float, optional",
     ),
 ]
+Students = Annotated[
+    int,
+    LineOption(
+        "With noise: number of simulated fits, each with its own start and noise; the share of "
+        "those that end far from the truth is estimated.",
+        kind="int, optional", least=0,
+    ),
+]  # fmt: skip
 Constants = Annotated[
     Sequence[str],
     LineOption(

@@ -1,6 +1,8 @@
 """Predicted errors of recordings under noise, compared with direct simulations in NumPy."""
 
+from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -11,9 +13,10 @@ from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.questions.record.question import recording_question
-from matchprob import identify
+from matchprob import identify, load_problem, record
+from numeric import noise
 from numeric.instances import draw_instance
-from numeric.noise import fewest, noisy_recording, supermodularity
+from numeric.noise import best_of_each_size, enough, fewest, noisy_recording, supermodularity
 from numeric.sensitivities import sensitivity
 from tests.refusals import refuses
 from tests.samples import LONG
@@ -156,6 +159,82 @@ def test_the_lower_bound_is_below_the_fewest_units_and_these_below_the_greedy_ch
             tight += choice.least == least
         assert fewest(found, everything, [], 0.2, 0.9 * error(everything)) is None
     assert tight >= 2
+
+
+TARGET_FREE = Path(__file__).parents[1] / "data" / "circuits" / "target_free.toml"
+
+
+def test_a_target_that_stays_free_is_recorded_by_its_deviation():
+    """Ranks say that nothing helps; with noise five units bring 0.765 to 0.070, one to 0.444."""
+    problem = load_problem(TARGET_FREE)
+    exact = record(problem, target="samples=new")
+    assert exact.names == ()
+    assert "output 0 stays free whatever is recorded" in exact.document().title
+    assert any(step.options.get("noise") for step in exact.document().why.steps)
+    found = record(problem, target="samples=new", noise=0.1)
+    assert [round(best.deviation, 3) for best in found.curve] == [
+        0.765,
+        0.444,
+        0.32,
+        0.083,
+        0.07,
+        0.07,
+    ]
+    assert [best.chosen for best in found.curve][1] == (2,)
+    assert found.total <= 1.01 * found.deviation_with([f"unit {k}" for k in range(5)])
+    assert "predicted deviation 0.0703" in found.document().title
+    assert not found.is_optimal
+    refuses("proof file", found.proof_file)
+
+
+def test_the_curve_is_the_least_over_all_sets_and_a_greedy_choice_is_not_below(monkeypatch):
+    """For each number of units, required ones and caps included; all of them give one number."""
+    for seed in range(4):
+        problem = circuit(n=5, seed=seed)
+        question = recording_question(
+            problem, "units", target="units", must=["unit 1"], caps={"matrix": 4}
+        )
+        found = sensitivity(question)
+        exact = best_of_each_size(found, 0.2)
+        assert [len(best.chosen) for best in exact] == [1, 2, 3, 4]
+        for best in exact:
+            sets = (c for c in combinations(range(5), len(best.chosen)) if 1 in c)
+            assert best.deviation == min(found.total(chosen, 0.2) for chosen in sets)
+        monkeypatch.setattr(noise, "_FEW_ELEMENTS", 0)
+        greedy = best_of_each_size(found, 0.2)
+        monkeypatch.undo()
+        for one, other in zip(exact, greedy, strict=True):
+            assert other.deviation >= one.deviation - 1e-12
+            assert 1 in other.chosen
+        assert enough(exact).deviation <= 1.01 * exact[-1].deviation
+
+
+def test_weights_are_a_target():
+    """Their deviations are those of the posterior; what no recording determines is free."""
+    problem = load_problem(TARGET_FREE)
+    found = record(problem, target="weights", noise=0.1)
+    known = sensitivity(found.question)
+    rows = known.rows / 0.1
+    covariance = np.linalg.inv(rows.T @ rows + np.diag(known.prior**-2))
+    assert np.allclose(found.deviation, np.sqrt(np.diag(covariance)))
+    free = [state["free"] for state in found.to_dict()["target"]]
+    assert free == [int(cell in set(found.free)) for cell in problem.allocation.cells]
+    assert record(problem, target="weights").names == record(problem, "units").names
+
+
+def test_simulated_fits_agree_with_the_prediction_near_the_truth():
+    """In a nearly linear circuit none ends elsewhere; without a limit of errors all would."""
+    problem = circuit(scale="1/10")
+    found = record(problem, "units", target="units", noise=0.02, students=12)
+    assert found.fits.elsewhere == 0
+    assert found.fits.median == pytest.approx(found.total, rel=0.3)
+    assert "of 12 simulated fits 0 end elsewhere" in str(found)
+    far = replace(found.fits, predicted=found.total / 100)
+    assert (far.elsewhere, far.share.high) == (12, 1)
+    assert far.to_dict()["students"]["median_error"] is None
+    again = record(problem, "units", target="units", noise=0.02, students=12)
+    assert again.fits == found.fits
+    refuses("give the `noise`", record, problem, "units", target="units", students=3)
 
 
 def test_a_choice_for_an_error_says_that_it_is_no_proof():

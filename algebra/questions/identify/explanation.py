@@ -90,12 +90,17 @@ def explain_updates(found: Identification) -> Explanation:
     if not local.dimension:
         known.append("No other match lies near the truth: all of these weights are determined.")
     else:
-        number = len(local.determined)
+        noun = "weight" if local.parameters is None else "parameter"
+        number = len((local.parameters or local).determined)
         known.append(
             f"Near the truth the matches form a family of dimension {local.dimension}; "
-            f"{plural(number, f'{number} weight')} {'is' if number == 1 else 'are'} the same in "
+            f"{plural(number, f'{number} {noun}')} {'is' if number == 1 else 'are'} the same in "
             "all of it."
         )
+        if noun == "parameter":
+            known.append(
+                "A free parameter can be changed a little if others are changed to compensate."
+            )
     open_ = "" if local.dimension else "whether there are other matches, far from the truth"
     if found.problem.network.has_kinks:
         return Explanation(tuple(known), open_)

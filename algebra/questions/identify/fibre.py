@@ -70,6 +70,8 @@ class Fibre:
         Groups of free weights that can compensate for each other.
     error : Fraction
         Bound on the probability that a weight called determined is free.
+    parameters : Fibre or None
+        The same of the parameters of updates, if each weight is moved by one of them.
     """
 
     rank: GenericRank
@@ -77,6 +79,7 @@ class Fibre:
     determined: tuple[Cell, ...]
     groups: tuple[tuple[Cell, ...], ...]
     error: Fraction
+    parameters: Fibre | None = None
 
     @property
     def dimension(self) -> int:

@@ -6,14 +6,43 @@ it is asked whether the data determine them, weights or not: `algebra.questions.
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from algebra.networks.limits import plural, some
+from algebra.problems.allocation import Cell
+from algebra.problems.names import Names
 
-# Number of activities in a text.
+# Number of activities in a text, and of parameters of a table.
 _MOST = 24
+_LISTED = 12
+
+
+def by_table(names: Names, cells: Sequence[Cell], free: Sequence[Cell]) -> list[str]:
+    """The free weights or parameters of each matrix, in words.
+
+    Parameters
+    ----------
+    names : Names
+    cells, free : sequence of cells
+        All that learn, and those that are free.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> names = Names(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"neurons": ["PV", "SST"]})
+    >>> by_table(names, [("W", 0, 0), ("W", 0, 1), ("B", 0, 0)], [("W", 0, 1)])
+    ['1 of 2 in W: W[PV,SST]']
+    """
+    every, of = Counter(name for name, _, _ in cells), dict[str, list[str]]()
+    for cell in free:
+        of.setdefault(cell[0], []).append(names.cell(cell))
+    return [
+        f"{len(own)} of {every[name]} in {name}: {some(own, _LISTED)}" for name, own in of.items()
+    ]
 
 
 @dataclass(frozen=True)

@@ -28,7 +28,7 @@ from algebra.questions.identify.alternatives import Alternatives, alternatives
 from algebra.questions.identify.balls import proves_fibre
 from algebra.questions.identify.explanation import explain, explain_updates
 from algebra.questions.identify.fibre import Fibre, fibre
-from algebra.questions.identify.freedom import TargetState, TargetStates
+from algebra.questions.identify.freedom import TargetState, TargetStates, by_table
 from algebra.questions.identify.updates import learning_fibre
 from algebra.ranks.parametrized import by_parameters
 from algebra.results import Result, named
@@ -112,6 +112,7 @@ class Identification(Result):
             **known,
             "error_bound": nearest_double(self.fibre.error),
             "unknown": self.unknown,
+            **self._parameters(),
             **({} if self.problem.network.own_point is None else self._about()),
             **({} if self.aim is None else self.aim.to_dict()),
         }
@@ -125,6 +126,19 @@ class Identification(Result):
         """What the numbers are about: `algebra.networks.own_point`."""
         words = "own parameters, to first order" if self._is_first_order else "own parameters"
         return {"at": words, "kernel_dimension": self.fibre.dimension}
+
+    def _parameters(self) -> dict[str, Any]:
+        """The parameters of updates by name, if each weight is moved by one of them."""
+        if (own := self.fibre.parameters) is None:
+            return {}
+        name = by_parameters(self.problem).names.cell
+        return {
+            "parameters": {
+                "determined": list(map(name, own.determined)),
+                "free": list(map(name, own.free)),
+                "groups": [list(map(name, group)) for group in own.groups],
+            }
+        }
 
     def _groups(self) -> dict[str, Any]:
         """The groups cell by cell, or as rectangles if there are many free weights."""
@@ -157,10 +171,11 @@ class Identification(Result):
     def document(self) -> Document:
         """The weights that are determined near the truth, and those determined globally."""
         everywhere, dimension = self.globally_determined, self.fibre.dimension
+        counted = self.fibre.parameters or self.fibre
         facts = {
             "learnable": self.problem.learning.size,
-            "determined": len(self.fibre.determined),
-            "free": len(self.fibre.free),
+            "determined": len(counted.determined),
+            "free": len(counted.free),
             "kernel_dimension" if self._is_first_order else "fibre_dimension": dimension,
             "generic_root_count": self.alternatives and self.alternatives.root_count,
             "globally_determined": None if everywhere is None else len(everywhere),
@@ -187,6 +202,10 @@ class Identification(Result):
 
     def _lines(self) -> list[str]:
         """The weights that are free, determined locally, or take several values."""
+        if (own := self.fibre.parameters) is not None:
+            moved = by_parameters(self.problem)
+            free = by_table(moved.names, moved.allocation.cells, own.free)
+            return [f"  free, {text}" for text in free]
         out = []
         for group in self.fibre.groups:
             cells = _listed(group)

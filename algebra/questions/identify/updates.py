@@ -138,7 +138,7 @@ def _of_cells(
         if own
     ]
     determined = tuple(cells[k] for k in np.flatnonzero(at == 0))
-    return replace(found, determined=determined, groups=tuple(groups))
+    return replace(found, determined=determined, groups=tuple(groups), parameters=found)
 
 
 def _moved(network: Network, learning: Learning, duals: Point) -> np.ndarray:

@@ -18,8 +18,9 @@ from algebra.networks.limits import plural, some
 from algebra.networks.own_point import at_these_parameters
 from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
+from algebra.problems.updates import LowRank
 from algebra.questions.identify.fibre import Fibre
-from algebra.questions.identify.freedom import TargetState, TargetStates
+from algebra.questions.identify.freedom import TargetState, TargetStates, by_table
 from algebra.questions.record.elements import Recordable, available_kinds, title
 from algebra.questions.record.proof import FORMAT, VERSION, OwnParameters, RecordingProof
 from algebra.questions.record.question import RecordingQuestion
@@ -30,6 +31,11 @@ from algebra.results import Result, named
 # Numbers of free weights and elements in a text, and of elements in its ranking.
 _MOST = 24
 _RANKED = 8
+# Names in a headline.
+_NAMED = 6
+_EXACTLY = (
+    "Recorded activity is taken as exact: ranks do not say how well noisy activity determines."
+)
 
 
 @dataclass(frozen=True)
@@ -233,16 +239,51 @@ class Recording(Result):
             adds = [f"{title(element, self.problem.names)} {gain}" for element, gain in self.order]
             lines.append(f"  by what each adds to the rank: {some(adds, _RANKED)}")
         if not self.is_unique and self.aim is None:
-            free = some([self.problem.names.cell(cell) for cell in self.free], _MOST)
-            lines.append(f"  free, whatever is recorded: {free}")
+            cells = self.question.allocation.cells
+            free = by_table(self.problem.names, cells, self.free)
+            lines += [f"  free, whatever is recorded, {text}" for text in free]
         found = Document(
-            f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}",
+            f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}"
+            + self._stays_free(),
             facts,
             tuple(map(Paragraph, lines)),
             self._why(),
         )
         about = self.question.about
         return at_these_parameters(found, about) if about else found
+
+    def _stays_free(self) -> str:
+        """That a part of the target stays free whatever is recorded, for the headline."""
+        free = [state.title for state in self.target if state.free]
+        if not free:
+            return ""
+        are = "stays" if len(free) == 1 else "stay"
+        return f"; {some(free, _NAMED)} {are} free whatever is recorded"
+
+    @property
+    def _noun(self) -> str:
+        """What learns: weights, or parameters of updates."""
+        return "parameters" if by_updates(self.problem).updates else "weights"
+
+    def _precision(self) -> list[str]:
+        """What is assumed of recorded numbers."""
+        return [_EXACTLY]
+
+    def _under_noise(self) -> list[Step]:
+        """The call that predicts deviations under noise, where they are known."""
+        problem = by_updates(self.problem)
+        # They are predicted for networks of units with an activation (`numeric.noise`).
+        if not hasattr(problem.network, "activation") or any(
+            isinstance(update, LowRank) for update in problem.updates.values()
+        ):
+            return []
+        target = () if self.question.target is None else self.question.target.given
+        return [
+            step(
+                "record", "the deviation under noise", what=self.question.kinds,
+                target=target or "weights", noise=0.1,
+            )
+        ]  # fmt: skip
 
     def _about(self) -> dict[str, str]:
         """What ranks at given parameters are about: `algebra.networks.own_point`."""
@@ -264,7 +305,7 @@ class Recording(Result):
         elif self.is_unique:
             exact = network.ranks_are_exact(self.problem.support)
             known.append(
-                f"What is recorded changes with the {size} learnable weights in "
+                f"What is recorded changes with the {size} learnable {self._noun} in "
                 + (
                     f"{rank} independent directions: the match is locally unique. Proved modulo "
                     f"{self.rank.p}."
@@ -281,12 +322,12 @@ class Recording(Result):
         else:
             known.append(
                 f"All that may be recorded ({len(self.question.allowed)}) changes with the {size} "
-                f"learnable weights in only {rank} independent directions: {len(self.free)} "
-                "weights stay free whatever is recorded. What is recorded determines as much as "
-                "all does."
+                f"learnable {self._noun} in only {rank} independent directions: {len(self.free)} "
+                f"{self._noun} stay free whatever is recorded. What is recorded determines as much "
+                "as all does."
             )
-            open_.append("the values of the free weights")
-            decided_by = "other elements recorded, more samples, or fewer learnable weights"
+            open_.append(f"the values of the free {self._noun}")
+            decided_by = f"other elements recorded, more samples, or fewer learnable {self._noun}"
             for kind in ("units", "times"):
                 if kind in available_kinds(network) and kind not in kinds:
                     steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))
@@ -299,17 +340,26 @@ class Recording(Result):
             open_.append(f"whether a recording of cost between {self.bound} and {self.cost} exists")
             decided_by = decided_by or "a search that goes to its end"
             steps.insert(0, step("record", "a longer search", what=kinds, seconds=600))
+        if size:
+            known += self._precision()
+            steps += self._under_noise()
         return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
 
     def _why_target(self, aim: TargetStates) -> Explanation:
         """How sure it is that the target is determined, and that less does not do."""
         free = len(aim.states) - aim.determined
-        known, open_, steps = [], "", list[Step]()
+        known, open_, decided_by, steps = [], "", "", list[Step]()
         if free:
+            rank, size, m = self.rank.rank, self.learnable, self.question.asked.network.m
+            samples = plural(m, f"{m} sample")
             known.append(
-                f"{free} of the {len(aim.states)} activities of the target stay free whatever is "
-                "recorded here; what is recorded leaves as much of them free as all does."
+                f"All that may be recorded for {samples} changes with the {size} learnable "
+                f"{self._noun} in only {rank} independent directions. The target (of its "
+                f"{len(aim.states)} parts {free}) can change in others as well: this stays free "
+                "whatever is recorded here, and what is recorded leaves as much free as all does. "
+                "A single number is determined or not: no recording determines a part of it."
             )
+            decided_by = f"more samples (m = {m} here), or other elements recorded"
         else:
             known.append(
                 "The derivatives of the target are combinations of those of what is recorded: near "
@@ -323,9 +373,13 @@ class Recording(Result):
             )
         elif not self.is_optimal:
             open_ = f"whether a recording of cost between {self.bound} and {self.cost} exists"
+            decided_by = "a search that goes to its end"
             steps.append(step("record", "a longer search", what=self.question.kinds, seconds=600))
+        elif free:
+            open_ = "the free activities of the target"
+        known += self._precision()
         return Explanation(
-            tuple(known), open_, "a search that goes to its end" if open_ else "", tuple(steps)
+            tuple(known), open_, decided_by if open_ else "", (*steps, *self._under_noise())
         )
 
 

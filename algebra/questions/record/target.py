@@ -45,6 +45,7 @@ from algebra.matroids.groups import Span
 from algebra.memory_limits import check_memory
 from algebra.networks.base import STATES, TRACES, Network, Point
 from algebra.problems.names import Names
+from algebra.questions.identify.fibre import Fibre
 from algebra.questions.identify.freedom import TargetState, TargetStates
 from algebra.questions.record.blocks import direction_of, span_at
 from algebra.questions.record.elements import (
@@ -62,7 +63,7 @@ from algebra.time_limits import check_time
 if TYPE_CHECKING:
     from algebra.questions.record.question import RecordingQuestion
 
-UNITS, OUTPUTS, NEW = "units", "outputs", "samples=new"
+UNITS, OUTPUTS, NEW, WEIGHTS = "units", "outputs", "samples=new", "weights"
 # The element of each number: for each kind its source, and an array for each reading.
 Owners = list[tuple[str, list[np.ndarray]]]
 _TIMES = re.compile(r"times=(\d+)(?::(\d+))?$")
@@ -331,6 +332,28 @@ def determined_dimension(question: RecordingQuestion, point: Point, whole: Span)
     if size in (aim.rank, whole.rank):
         return min(aim.rank, whole.rank)
     return aim.rank + whole.rank - aim.extended(whole.rows, point.p).rank
+
+
+def asks_weights(given: str | Sequence[str]) -> bool:
+    """Whether the target is the learnable weights: a recording without another target."""
+    return given == WEIGHTS or list(given) == [WEIGHTS]
+
+
+def weights_states(question: RecordingQuestion, fibre: Fibre) -> TargetStates:
+    """The learnable weights (or parameters) as a target: free ones move in one direction each.
+
+    Parameters
+    ----------
+    question : RecordingQuestion
+    fibre : Fibre
+        Of what is recorded.
+    """
+    free, names = set(fibre.free), question.parametrized.names
+    states = (
+        TargetState(f"{cell[0]}[{cell[1]},{cell[2]}]", names.cell(cell), int(cell in free))
+        for cell in question.allocation.cells
+    )
+    return TargetStates(tuple(states), fibre.dimension, fibre.error)
 
 
 def target_states(

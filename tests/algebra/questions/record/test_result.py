@@ -42,7 +42,7 @@ def test_text():
     few = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 1], [1, 1]]})
     found = record(few, "outputs")
     assert (found.facts()["rank"], found.facts()["learnable"]) == (1, 4)
-    assert "free, whatever is recorded: W[0,0], W[0,1]" in str(found)
+    assert "free, whatever is recorded, 4 of 4 in W: W[0,0], W[0,1]" in str(found)
     erf = Problem(RNN(n=2, T=2, b=1, d=1, m=2, activation="erf"), {"W": [[1, 0], [0, 0]]})
     assert "not proved for this activation" in record(erf, "units").explanation[0]
 
