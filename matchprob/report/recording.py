@@ -97,7 +97,8 @@ def _title(found: Recording) -> str:
 def draw_ranking(axes: Axes, found: Recording) -> None:
     """The recorded units as bars, each with its name: what it adds to the rank, or its cost."""
     prices = dict(zip(found.question.elements, found.question.prices, strict=True))
-    lengths = list(found.order) or [(e, float(prices[e])) for e in found.recorded]
+    lengths: list[tuple[Any, float]] = [*found.order]
+    lengths = lengths or [(e, float(prices[e])) for e in found.recorded]
     shown, more = lengths[:_BARS], len(lengths) - _BARS
     at = np.arange(len(shown))
     axes.barh(at, [length for _, length in shown], color=BLUE, height=0.7)
