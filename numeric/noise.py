@@ -81,10 +81,13 @@ _FEW_STEPS = 5
 _PRODUCTS = 1e11
 # Number of elements in a text, and of sizes.
 _MOST = 24
-_FEW_NAMES, _FEW_SIZES = 6, 8
+_FEW_NAMES = 6
+_FEW_SIZES = 8
 # Elements of which all sets are compared, if the products of doubles are at most so many; sizes of
 # a greedy choice.
-_FEW_ELEMENTS, _COMPARED, _SIZES = 12, 2e9, 24
+_FEW_ELEMENTS = 12
+_COMPARED = 2e9
+_SIZES = 24
 _NEAR_LEAST = 1.01
 
 
