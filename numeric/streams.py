@@ -20,7 +20,16 @@ from collections.abc import Callable, Sequence
 import numpy as np
 
 # A new part comes last: the others' streams depend on their places.
-_PARTS = ("weights", "teacher", "inputs", "allocation", "labels", "new samples", "search", "students")
+_PARTS = (
+    "weights",
+    "teacher",
+    "inputs",
+    "allocation",
+    "labels",
+    "new samples",
+    "search",
+    "students",
+)
 _WORD, _LONG = (1 << 32) - 1, (1 << 128) - 1
 _POOL = 4
 # First constant of a hash and its factor, of the pool and of the output; factors of a mixture.
