@@ -14,6 +14,7 @@ from typing import Any
 
 from algebra.certificates.records import Record
 from algebra.documents import Document, Explanation, Paragraph, Step, step
+from algebra.linalg.rational import nearest_double
 from algebra.networks.limits import plural, some
 from algebra.networks.own_point import at_these_parameters
 from algebra.problems.allocation import Cell, cells_data
@@ -281,7 +282,7 @@ class Recording(Result):
         return [
             step(
                 "record", "the deviation under noise", what=self.question.kinds,
-                target=target or "weights", noise=0.1,
+                target=target or "weights", noise=nearest_double(Fraction(1, 10)),
             )
         ]  # fmt: skip
 
