@@ -117,6 +117,15 @@ def layernorm() -> Any:
 
 
 @entry
+def last_states() -> Any:
+    """The last states of two recurrent layers, and a stack along a new first axis."""
+    return Computes(
+        lambda s, x: torch.stack([s.a(s.l(x)[1][0][-1]), s.b(x[:, 0])]).sum(0),
+        l=nn.LSTM(2, 2, num_layers=2, batch_first=True), a=nn.Linear(2, 3), b=nn.Linear(2, 3),
+    ), (normal(4, 2),)  # fmt: skip
+
+
+@entry
 def attention() -> Any:
     """Self-attention by torch's own module, with a causal mask, samples along axis 1."""
     mask = nn.Transformer.generate_square_subsequent_mask(3, dtype=torch.float64)

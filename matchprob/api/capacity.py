@@ -60,9 +60,9 @@ def _stopped(found: Capacity, arguments: Arguments) -> str:
 
 def _found_fault(found: CapacityCheck) -> str:
     """What a check found: parameters without effect, patterns that match nothing."""
-    dead, unmatched = found.without_effect, found.unmatched
-    texts = [f"without effect: {', '.join(one.name for one in dead)}"] if dead else []
-    texts += [f"no parameter matches: {', '.join(unmatched)}"] if unmatched else []
+    texts = [f"without effect: {', '.join(found.unused)}"] if found.unused else []
+    texts += [f"no parameter matches: {', '.join(found.unmatched)}"] if found.unmatched else []
+    texts += [f"not decided: {', '.join(found.open)}"] if found.open else []
     return "; ".join(texts)
 
 
@@ -161,16 +161,17 @@ def capacity(
         Number of samples to fit: the smallest subset that fits them is named. See
         `Capacity.cheapest`.
     check : bool, optional
-        Only say which of the parameters have no effect on the labels.  Those of `learn`, by default
-        those that require a gradient; also which patterns match nothing.
+        Only say which of the parameters have no effect on the labels, at the model's own weights
+        and samples or anywhere where training goes.  Those of `learn`, by default those that
+        require a gradient; also which patterns match nothing.
     any_weights : bool, optional
         Also the rank and the capacity at any weights of this architecture, frozen ones included.
 
     Returns
     -------
     Capacity or CapacityCheck
-        With `check` a `CapacityCheck`: `trainable`, `effective`, `without_effect`, `unmatched`, and
-        `unused`, the names.
+        With `check` a `CapacityCheck`: `trainable`, `effective`, `without_effect`, `unmatched`,
+        `open`, and `unused`, the names of what no gradient moves.
 
     Raises
     ------
@@ -196,7 +197,7 @@ def capacity(
             raise InputError(f"{named or '`model`'}: it has no parameters, so nothing can learn")
         seed = whole_number(seed, "seed", 0)
         if check:
-            return _checked(found, learn, named, seed)
+            return _checked(found, learn, named, data, seed)
         subsets = named_subsets(found, learn)
         if not isinstance(lora, Sequence) or len(lora):
             subsets += low_rank_subsets(found, lora, on)
@@ -223,11 +224,14 @@ def capacity(
 
 
 def _checked(
-    found: Read, learn: Patterns | Mapping[str, Patterns], name: str, seed: int
+    found: Read, learn: Patterns | Mapping[str, Patterns], name: str, data: Any, seed: int
 ) -> CapacityCheck:
     """Which of the parameters that learn have an effect."""
+    import numpy as np
+
+    from algebra.questions.capacity import Subset
     from algebra.questions.capacity.effects import CapacityCheck, without_effect
-    from matchprob.api.pieces import pieces
+    from matchprob.api.pieces import moved_model, own_piece, training_pieces
 
     patterns = [
         pattern
@@ -240,9 +244,21 @@ def _checked(
     if not patterns:
         chosen = set(every) if found.trainable is None else set(found.trainable)
     names = [name for name in every if name in chosen]
-    models = [piece.model for piece in pieces(found, seed=seed) if piece.samples is None]
-    dead = without_effect(models, names, absent=found.absent, seed=seed)
+    inputs = data
+    if data is None and not found.tokens:
+        varied = found.example and all(len(np.unique(a)) > 1 for a in found.example.values())
+        inputs = found.example if varied else None
+    source = "`data`" if data is not None else "`example_inputs`"
+    here = own_piece(found, inputs, source, seed=seed)
+    subset = Subset("check", tuple(name for name in names if name not in found.absent))
+    dead, left = without_effect(
+        (piece.model for piece in training_pieces(found, subset, seed=seed)), names,
+        program=found.program, here=None if here is None else here.model,
+        samples=None if here is None else here.samples,
+        after=lambda masks: moved_model(found, here, masks, seed=seed), absent=found.absent,
+        stopped=found.stopped, seed=seed,
+    )  # fmt: skip
     size = sum(every[name] for name in names)
     unmatched = tuple(pattern for pattern, own in by_pattern.items() if not own)
-    effective = size - sum(one.size for one in dead)
-    return CapacityCheck(name, size, effective, dead, unmatched, seed)
+    effective = size - sum(one.size for one in dead if one.is_stuck)
+    return CapacityCheck(name, size, effective, dead, unmatched, seed, left)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +17,7 @@ from algebra.programs.tokens import one_hot
 from matchprob.api.models import check_padding
 
 if TYPE_CHECKING:
+    from algebra.programs.generic import Model
     from algebra.programs.onnx import Read
     from algebra.questions.capacity import Piece, Subset
 
@@ -117,7 +119,9 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
     yield from drawn_pieces(read, {}, seed=seed)
 
 
-def own_piece(read: Read, data: Any = None, *, seed: int = 0) -> Piece | None:
+def own_piece(
+    read: Read, data: Any = None, source: str = "`data`", *, seed: int = 0
+) -> Piece | None:
     """The model's own weights, at given samples if there are some; None if they are not known."""
     from algebra.programs.generic import Model
     from algebra.questions.capacity.pieces import DATA, FILE, Piece
@@ -126,9 +130,9 @@ def own_piece(read: Read, data: Any = None, *, seed: int = 0) -> Piece | None:
     program, tokens = read.program, read.tokens
     if not set(program.weights) <= set(read.values):
         return None
-    inputs = None if data is None else given_samples(read, data)
+    inputs = None if data is None else given_samples(read, data, source)
     exact = {
-        name: over_denominator(value, f"`data` for {name}")
+        name: over_denominator(value, f"{source} for {name}")
         for name, value in (inputs or {}).items()
     }
     patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
@@ -191,3 +195,23 @@ def frozen(read: Read, learns: Sequence[str]) -> dict[str, tuple[np.ndarray, int
     kept = set(learns)
     return {name: read.values[name] for name in read.program.weights
             if name in read.values and name not in kept}  # fmt: skip
+
+
+def moved_model(
+    read: Read, own: Piece | None, masks: Mapping[str, np.ndarray], *, seed: int = 0
+) -> Model:
+    """The model after the entries of some masks have moved from its own weights, at its samples."""
+    from numeric.equations.programs.patterns import doubles, own_patterns
+
+    assert own is not None
+    rng = np.random.default_rng([seed, sum(int(mask.sum()) for mask in masks.values())])
+    values = dict(own.model.values)
+    for name, mask in masks.items():
+        table, below = values[name]
+        # About a third of the size of a weight of one input.
+        steps = np.where(mask, rng.integers(-256, 257, mask.shape), 0).astype(object)
+        moved = table.reshape(mask.shape).astype(object) * 512 + steps * below
+        values[name] = np.asarray(moved, object), 512 * below
+    inputs = {name: doubles(*table) for name, table in own.model.inputs.items()} or None
+    patterns = own_patterns(read.program, values, tokens=read.tokens, inputs=inputs, seed=seed)
+    return replace(own.model, values=values, patterns=patterns)

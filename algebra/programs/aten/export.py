@@ -98,7 +98,10 @@ def tensors_by_name(torch: Any, module: Any, inputs: Any) -> dict[str, np.ndarra
     }
 
 
-def exported_graph(torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
+def exported_graph(
+    torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
+) -> tuple[Any, Any]:
+    """The graph of core operators, and that before their decomposition."""
     table = torch.export.default_decompositions()
     for name in _WHOLE:
         packet, _, overload = name.partition(".")
@@ -106,8 +109,9 @@ def exported_graph(torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[
     try:
         with _evaluating(torch, module), warnings.catch_warnings(), _uncached(module):
             warnings.simplefilter("ignore")
-            found = torch.export.export(module, args, kwargs, strict=False)
-            return found.run_decompositions(table)
+            with torch.enable_grad():
+                found = torch.export.export(module, args, kwargs, strict=False)
+            return found.run_decompositions(table), found
     except Exception as error:
         # A module's own forward, or its tracing, may raise any exception.
         lines = str(error).strip().splitlines() or [type(error).__name__]
@@ -157,3 +161,44 @@ def _tensors(found: Any) -> Iterator[Any]:
         yield from (tensor for value in found.values() for tensor in _tensors(value))
     elif isinstance(found, list | tuple):
         yield from (tensor for value in found for tensor in _tensors(value))
+
+
+def gradients(exported: Any, output: int) -> tuple[set[str], set[str]]:
+    """The parameters that reach an output by gradients, and those that do behind a stop.
+
+    A stop is a `detach`, or what is computed under `torch.no_grad`.
+
+    Parameters
+    ----------
+    exported : ExportedProgram
+        Before its decomposition, which removes stops.
+    output : int
+        The number of the output.
+    """
+    graph, signature = exported.graph, exported.graph_signature
+    [ended] = [node for node in graph.nodes if node.op == "output"]
+    chosen = [
+        value
+        for spec, value in zip(signature.output_specs, ended.args[0], strict=True)
+        if spec.kind.name == "USER_OUTPUT"
+    ][output : output + 1]
+    free, stopped = {id(node) for node in chosen}, set[int]()
+    found: tuple[set[str], set[str]] = set(), set()
+    for node in reversed(list(graph.nodes)):
+        own = id(node) in free, id(node) in stopped
+        if not any(own):
+            continue
+        target = signature.inputs_to_parameters.get(node.name)
+        for is_met, names in zip(own, found, strict=True):
+            if is_met and target is not None:
+                names.add(target)
+        title = getattr(node.target, "__name__", "")
+        stops = title.startswith("detach") or (
+            title == "wrap_with_set_grad_enabled" and not node.args[0]
+        )
+        for before in node.all_input_nodes:
+            if own[0] and not stops:
+                free.add(id(before))
+            if own[1] or stops:
+                stopped.add(id(before))
+    return found

@@ -10,12 +10,16 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Repeated, int64_array
 from algebra.programs.onnx.values import Item, Tokens
+from algebra.programs.onnx.weights import Parameter
 
 _END = np.iinfo(np.int64).max
 
 
 def _embedding(call: AtenCall) -> Any:
-    return call.run("Gather", call["weight"], call["indices"])
+    table, row = call["weight"], call.option("padding_idx", -1)
+    if isinstance(table, Parameter) and row >= 0:
+        table = call.weights.without_row(table, row)
+    return call.run("Gather", table, call["indices"])
 
 
 def _view(call: AtenCall) -> Any:
@@ -166,7 +170,19 @@ def _flip(call: AtenCall) -> Any:
 def _joined(call: AtenCall) -> Any:
     # Tensors of the shape (0,) are left out, whatever the shapes of the others.
     parts = [part for part in call.tensors("tensors") if call.shape(part) != (0,)]
-    return call.run("Concat", *parts, axis=call.option("dim", 0))
+    axis = call.option("dim", 0)
+    if len(parts) == 1:
+        return parts[0]
+    items = [part for part in parts if isinstance(part, Item)]
+    if (
+        len(items) == len(parts)
+        and axis in (0, -items[0].ndim)
+        and all(item.batch == 0 and item.shape == items[0].shape for item in items)
+    ):
+        # Values of one sample after another along the axis of the samples: a stack before it.
+        apart = [call.run("Unsqueeze", item, int64_array(0)) for item in items]
+        return Merged(call.run("Concat", *apart, axis=0), 2)
+    return call.run("Concat", *parts, axis=axis)
 
 
 def _split(call: AtenCall) -> Any:

@@ -31,6 +31,7 @@ from algebra.errors import InputError, one_line
 from algebra.programs.aten.call import FEW, MOST_CONSTANTS, AtenCall, Operand, Repeated
 from algebra.programs.aten.export import (
     exported_graph,
+    gradients,
     many_samples,
     need_torch,
     tensors_by_name,
@@ -86,14 +87,32 @@ def read_torch(
                 "digits: module.float()"
             )
     args, kwargs = many_samples(torch, example_inputs, axis)
-    exported = exported_graph(torch, module, args, kwargs)
+    exported, whole = exported_graph(torch, module, args, kwargs)
     given = tensors_by_name(torch, module, example_inputs)
     unknown = [name for name in fixed if name not in given]
     if unknown:
         raise InputError(
             f"`fixed` names `{one_line(unknown[0])}`, but the inputs are {', '.join(given)}"
         )
-    return _GraphReader(torch, module, exported, axis, given, frozenset(fixed)).run(output)
+    made = _GraphReader(
+        torch, module, exported, axis, given, frozenset(fixed), gradients(whole, output)
+    )
+    found = made.run(output)
+    return replace(found, assumed=(*_in_evaluation(module), *found.assumed))
+
+
+def _in_evaluation(module: Any) -> list[str]:
+    """What is different in training mode, if the module is in it."""
+    kinds = {type(part).__name__ for part in module.modules() if part.training}
+    found = []
+    if any(kind.startswith("BatchNorm") for kind in kinds):
+        found.append(
+            "the module is read in evaluation mode; in training its batch norms subtract the mean "
+            "of the batch, so that a shift before one of them has no effect"
+        )
+    if any("Dropout" in kind for kind in kinds):
+        found.append("the module is read in evaluation mode, where dropout is off")
+    return found
 
 
 # Operators after which whole numbers are the same ones.
@@ -111,6 +130,8 @@ class _GraphReader:
     axis: int
     given: Mapping[str, np.ndarray]
     fixed: frozenset[str]
+    # Parameters that reach the labels by gradients, and behind a stop.
+    reached: tuple[set[str], set[str]] = field(default_factory=lambda: (set(), set()))
     assumed: list[str] = field(default_factory=list)
     excluded: dict[str, frozenset[int]] = field(default_factory=dict)
     known: dict[str, Operand | Repeated | tuple[Any, ...] | None] = field(default_factory=dict)
@@ -138,17 +159,49 @@ class _GraphReader:
         learns = frozenset(self.names[id(p)] for p in self.module.parameters() if p.requires_grad)
         name = getattr(labels[output], "name", "")
         found = self.weights.read(self.known.get(name), f"`module`: output {output}", learns)
+        stopped = self._stopped(learns) & found.program.weights.keys()
         own = self.module.named_parameters()
-        absent = {name: p.numel() for name, p in own if name not in found.program.weights}
+        absent = {
+            name: p.numel() for name, p in own
+            if name not in found.program.weights or name in stopped
+        }  # fmt: skip
+        padding = {name: math.prod(s) for name, s in found.program.weights.items()
+                   if name in self.weights.padding}  # fmt: skip
         samples = found.program.samples
         example = {n: np.moveaxis(self.given[n], self.axis, 0) for n in samples if n in self.given}
         return replace(
             found,
             assumed=tuple(dict.fromkeys([*self.assumed, *self.moves.assumed])),
-            absent=absent,
+            buffers=found.buffers | stopped,
+            absent=absent | padding,
+            trainable=learns | padding.keys(),
+            stopped=frozenset(stopped | padding.keys()),
             example=example if len(example) == len(samples) else {},
             tokens=self._tokens(found.tokens),
         )
+
+    def _stopped(self, learns: frozenset[str]) -> set[str]:
+        """The parameters whose gradients are stopped everywhere.
+
+        Raises
+        ------
+        InputError
+            If one that learns enters the labels behind a stop, and in another way, too.
+        """
+        if not self.reached[1]:
+            return set()
+        held = dict(self.module.named_parameters(remove_duplicate=False))
+        free, stopped = (
+            {self.names[id(held[target])] for target in own if target in held}
+            for own in self.reached
+        )
+        both = sorted(free & stopped & learns)
+        if both:
+            raise InputError(
+                f"`module`: `{one_line(both[0])}` enters the labels behind a `detach` (or "
+                "`no_grad`), and outside of it, too: its gradient is no derivative of the labels"
+            )
+        return stopped - free
 
     def _tokens(self, sizes: Mapping[str, int]) -> Mapping[str, int]:
         """The lengths of one-hot rows, with the numbers that no sample contains."""
@@ -281,6 +334,11 @@ class _GraphReader:
                 value = argument.default_value if argument.has_default_value() else None
             buffers[argument.name] = self.buffers.get(getattr(value, "name", ""), "")
             arguments[argument.name] = self._argument(value)
+        if name == "embedding" and arguments["padding_idx"] >= 0 and len(node.args[0].users) > 1:
+            # The row learns by the other uses of the table.
+            arguments["padding_idx"] = -1
+            row = f"the row of padding of `{one_line(node.args[0].name)}` learns like the others"
+            self.assumed.append(f"{row}, as the table is used elsewhere, too")
         if name == "as_strided":
             arguments["self_strides"] = list(node.args[0].meta["val"].stride())
         call = AtenCall(
@@ -326,7 +384,10 @@ class _GraphReader:
         torch = self.torch
         made = node.meta.get("val")
         parts = [part for part in _flat(made) if isinstance(part, torch.Tensor)]
-        entries = [math.prod(s // BATCH or s for s in part.shape) for part in parts]
+        # A size that depends on values is none of the samples.
+        entries = [
+            math.prod(s // BATCH or s for s in part.shape if isinstance(s, int)) for part in parts
+        ]
         if max(entries, default=0) > MOST_CONSTANTS:
             raise InputError("it makes a constant that is too large")
         given = [self.known[value.name] for value in node.all_input_nodes]
@@ -388,7 +449,8 @@ def _chooses(node: Any) -> bool:
 
 
 def _batch_axes(shape: Sequence[int]) -> list[int]:
-    return [k for k, size in enumerate(shape) if size and size % BATCH == 0]
+    sizes = [size if isinstance(size, int) else 0 for size in shape]
+    return [k for k, size in enumerate(sizes) if size and size % BATCH == 0]
 
 
 def _on_cpu(kwargs: Mapping[str, Any]) -> dict[str, Any]:

@@ -54,7 +54,9 @@ class Read:
     assumed : tuple of str
         Assumptions about samples with which a module was read, each a sentence.
     absent : mapping of str to int
-        Parameters of a module on which no operation depends, with their sizes.
+        Parameters of a module on which no label depends by gradients, with their sizes.
+    stopped : frozenset of str
+        Those of them whose values count, but whose gradients are stopped.
     example : mapping of str to ndarray
         The samples with which a module was read, along the first axis; empty if they are not known.
     """
@@ -68,6 +70,7 @@ class Read:
     squares: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     absent: Mapping[str, int] = field(default_factory=dict)
+    stopped: frozenset[str] = frozenset()
     example: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
@@ -109,6 +112,8 @@ class Weights:
         Numbers of rows of the tables from which integer inputs choose.
     constants : dict of str to ndarray
         Constants that have become parameters, by the names made for them.
+    padding : set of str
+        Rows of padding, which never learn.
     """
 
     moves: Moves
@@ -118,6 +123,7 @@ class Weights:
     roles: dict[str, str] = field(default_factory=dict)
     squares: dict[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     constants: dict[str, np.ndarray] = field(default_factory=dict)
+    padding: set[str] = field(default_factory=set)
 
     def weight(self, parameter: Parameter, role: str, epsilon: float | None = None) -> Item:
         """The weight of a parameter.
@@ -145,6 +151,17 @@ class Weights:
             self.values.add(parameter.name, array)
             self.roles[parameter.name] = role
         return Item(self.moves.build.weight(parameter.name, array.shape))
+
+    def without_row(self, parameter: Parameter, row: int) -> Item:
+        """A table one row of which never learns: that of padding, a buffer with its number."""
+        name, array = parameter.name, parameter.array
+        table = self.weight(Parameter(name, np.delete(array, row, 0)), "")
+        fixed = self.weight(Parameter(f"{name}[{row}]", array[row : row + 1]), "")
+        self.buffers.add(f"{name}[{row}]")
+        self.padding.add(f"{name}[{row}]")
+        places = np.arange(array.size).reshape(array.shape)
+        order = np.insert(np.arange(len(array) - 1), row, len(array) - 1)
+        return Item(self.moves.build.index(places[order], table.value, fixed.value))
 
     def unnamed(self, array: np.ndarray) -> Parameter:
         """A constant of the graph as a parameter, with a name of its own."""

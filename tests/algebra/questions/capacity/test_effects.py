@@ -9,6 +9,13 @@ from algebra.questions.capacity.effects import reached, without_effect
 from tests.doubles import labels
 
 
+def effects(models, names, **more):
+    """What has no effect; everything is decided."""
+    found, left = without_effect(models, names, program=models[0].program, **more)
+    assert left == ()
+    return found
+
+
 def table_and_unused():
     """Rows 1 and 3 of a table times x, a shift that a softmax removes, and an unused weight."""
     build = Builder()
@@ -34,7 +41,7 @@ def test_what_has_no_effect_and_why():
     """By the structure, by a shift before a softmax, by absence; entries are counted."""
     model = Model(table_and_unused())
     names = ["table", "shift", "unused", "other"]
-    found = {one.name: one for one in without_effect([model], names, absent={"other": 7})}
+    found = {one.name: one for one in effects([model], names, absent={"other": 7})}
     assert {name: one.size for name, one in found.items()} == {
         "table": 4, "shift": 1, "unused": 3, "other": 7,
     }  # fmt: skip
@@ -58,6 +65,6 @@ def test_entries_that_change_no_label():
             after = labels(read.program, {**weights, key: moved}, samples)
             if np.allclose(after, before, rtol=1e-12, atol=1e-12):
                 dead[key] = dead.get(key, 0) + 1
-    found = without_effect([Model(read.program, read.tokens)], list(weights))
+    found = effects([Model(read.program, read.tokens)], list(weights))
     assert {one.name: one.size for one in found} == dead
     assert dead == {"k.bias": 8}

@@ -1,0 +1,108 @@
+"""Gradients that a module stops: `no_grad`, `detach`, the row of padding, and other modules."""
+
+import pytest
+
+import matchprob as mp
+from tests.refusals import refuses
+from tests.torch_modules import Computes, F, nn, torch
+
+
+def frozen(module):
+    """The module, of which nothing learns."""
+    for parameter in module.parameters():
+        parameter.requires_grad_(False)
+    return module
+
+
+def behind(stop):
+    """b(stop(tanh(a x))): 14 of 44 numbers learn."""
+    torch.manual_seed(0)
+    return Computes(
+        lambda s, x: s.b(stop(torch.tanh, s.a(x))), a=nn.Linear(4, 6), b=nn.Linear(6, 2)
+    )
+
+
+def without(function, x):
+    """Computed without a gradient, from the argument on."""
+    with torch.no_grad():
+        return function(x)
+
+
+STOPS = {"no_grad": without, "detach": lambda function, x: function(x).detach()}
+
+
+@pytest.mark.parametrize("kind", STOPS)
+def test_what_is_behind_a_stop_does_not_learn(kind):
+    """As autograd has it; and `certify` does not let it learn, so that MP is not 1."""
+    x = torch.randn(3, 4)
+    found = mp.capacity(behind(STOPS[kind]), example_inputs=x, check=True)
+    assert (found.trainable, found.effective, found.unused) == (44, 14, ("a.weight", "a.bias"))
+    assert "stopped" in found.without_effect[0].reason
+    [all_rows] = mp.capacity(behind(STOPS[kind]), "*", example_inputs=x).subsets
+    assert (all_rows.learnable, all_rows.rank) == (14, 14)
+    assert mp.certify(mp.from_torch(behind(STOPS[kind]), x, m=3)).learnable == 14
+
+
+def test_a_value_behind_a_stop_and_outside_of_it():
+    """Its gradient is no derivative of the labels: refused by its name."""
+    net = Computes(lambda s, x: s.a(x) * s.a(x).detach(), a=nn.Linear(3, 2))
+    refuses("`a.bias` enters the labels behind a `detach`", mp.from_torch, net, torch.randn(2, 3))
+    assert mp.from_torch(frozen(net), torch.randn(2, 3)).parameters
+
+
+def test_the_row_of_padding():
+    """It is fixed: 11 of 13 numbers have an effect; five tokens, of which four rows learn."""
+    net = Computes(lambda s, i: s.h(torch.tanh(s.e(i)).sum(1)),
+                   e=nn.Embedding(5, 2, padding_idx=0), h=nn.Linear(2, 1))  # fmt: skip
+    tokens = torch.tensor([[1, 2, 0], [2, 3, 4]])
+    found = mp.capacity(net, example_inputs=tokens, check=True)
+    assert (found.trainable, found.effective, found.unused) == (13, 11, ("e.weight[0]",))
+    [row] = mp.capacity(net, "e.weight", example_inputs=tokens).subsets
+    assert (row.learnable, row.rank) == (8, 4)
+    tied = Computes(lambda s, i: F.linear(torch.tanh(s.e(i)).sum(1), s.e.weight),
+                    e=nn.Embedding(5, 2, padding_idx=0))  # fmt: skip
+    read = mp.from_torch(tied, tokens)
+    assert read.parameters == {"e.weight": (5, 2)}
+    assert "used elsewhere" in read.assumed[0]
+
+
+def test_training_mode_is_said():
+    """A module in training mode is read in evaluation mode: batch norms and dropout differ."""
+    net = nn.Sequential(nn.Linear(3, 3), nn.BatchNorm1d(3), nn.Dropout(0.5), nn.Linear(3, 1))
+    texts = mp.from_torch(net.train(), torch.randn(3, 3)).assumed
+    assert [("mean of the batch" in text, "dropout" in text) for text in texts] == [
+        (True, False), (False, True),
+    ]  # fmt: skip
+    assert mp.from_torch(net.eval(), torch.randn(3, 3)).assumed == ()
+
+
+@pytest.mark.parametrize("kind", ["LSTM", "GRU", "RNN"])
+def test_the_last_state_of_a_recurrent_layer(kind):
+    """h[-1], and a stack of values along a new first axis."""
+    torch.manual_seed(0)
+    layer = getattr(nn, kind)(2, 2, batch_first=True, num_layers=2)
+    last = Computes(lambda s, x: s.o(_state(s.l(x)[1])[-1]), l=layer, o=nn.Linear(2, 1))
+    whole = Computes(lambda s, x: s.o(s.l(x)[0][:, -1]), l=layer, o=last.o)
+    x = torch.randn(3, 4, 2)
+    first, second = (mp.from_torch(net, x) for net in (last, whole))
+    assert first.parameters == second.parameters
+    ranks = [mp.capacity(read, "o*", m=3).subsets[0].rank for read in (first, second)]
+    assert ranks == [3, 3]
+    stacked = Computes(lambda s, x: torch.stack([s.a(x), s.b(x)]).sum(0), a=nn.Linear(3, 2),
+                       b=nn.Linear(3, 2))  # fmt: skip
+    [row] = mp.capacity(mp.from_torch(stacked, torch.randn(2, 3)), "*").subsets
+    assert (row.learnable, row.rank) == (16, 8)
+
+
+def _state(states):
+    return states[0] if isinstance(states, tuple) else states
+
+
+def test_lengths_of_a_cosine_classifier():
+    """16 of 20 numbers: the length of each row is free, and only lengths below 10⁻¹² are not."""
+    torch.manual_seed(0)
+    net = Computes(lambda s, x: F.linear(F.normalize(x), F.normalize(s.w)),
+                   w=nn.Parameter(torch.randn(4, 5)))  # fmt: skip
+    [row] = mp.capacity(net, example_inputs=torch.randn(3, 5)).subsets
+    assert (row.learnable, row.rank, row.exact) == (20, 16, True)
+    assert row.at_weights.rank == 16
