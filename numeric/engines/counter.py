@@ -50,6 +50,9 @@ _MOST_ENGINES = 64
 _FEW_STARTS = 12
 _QUICK_STARTS = 192
 _FEW_UNKNOWNS = 5
+# With more unknowns left than these a root count of hundreds of thousands is usual: of an
+# allocation that all trials share a real solution is searched too before N is counted.
+_COUNTED_UNKNOWNS = 16
 
 
 class InstanceCounter:
@@ -220,7 +223,7 @@ class InstanceCounter:
         if self.certify and plan.is_maximal:
             return _settled(plan, instances)
         found: dict[int, InstanceCount] = {}
-        if self.problem.is_random and self.info.decides:
+        if self._searches_first(plan):
             found = self._one_real(plan, instances)
         left = [k for k in range(len(instances)) if k not in found or not found[k].real]
         if left:
@@ -234,6 +237,16 @@ class InstanceCounter:
             counts = _settled(plan, rest) if settled or not rest else self._solve(plan, rest)
             found.update(zip(left, counts, strict=True))
         return [found[k] for k in range(len(instances))]
+
+    def _searches_first(self, plan: Plan) -> bool:
+        """Whether one real solution is searched before N is counted.
+
+        It is if each trial has its own allocation, for which N would serve one trial only, and if
+        N is probably out of reach.
+        """
+        unknowns = core_dimension(plan.allocation)
+        many = unknowns is not None and unknowns > _COUNTED_UNKNOWNS
+        return self.info.decides and (self.problem.is_random or many)
 
     def _one_real(self, plan: Plan, instances: Sequence[Instance]) -> dict[int, InstanceCount]:
         """Counts of instances by a search for one real solution, before any root count.

@@ -31,6 +31,9 @@ from numeric.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 
 _BATCH = 64
+# Of the first batch these run alone if few solutions are enough: where many starts converge, the
+# others would take most of the time.
+_FIRST = 8
 # Newton steps of a start.
 _MOST_STEPS = 150
 
@@ -81,24 +84,40 @@ def multistart_newton(
     began = time.process_time()
     chain = chain or make_chain(instance.allocation, instance.problem.support)
     pool = RealPool(chain, instance) if pool is None else pool
-    known = len(pool)
     parameters = chain.parameters(instance)
-    # First the teacher's own weights, continued to the instance.
-    end = _from_teacher(chain, instance, parameters)
-    if end is not None:
-        pool.take(end[None])
-    from_teacher = len(pool) - known
+    from_teacher = 0
+
+    def take_teacher() -> int:
+        """Take the teacher's own weights, continued to the instance; the number of solutions."""
+        before, end = len(pool), _from_teacher(chain, instance, parameters)
+        if end is not None:
+            pool.take(end[None])
+        return len(pool) - before
+
+    # The tapes of a path of a large net cost more than the first batch, which often suffices.
+    teacher_at = 0 if enough is None or starts < _BATCH else _BATCH
+    if not teacher_at:
+        from_teacher = take_teacher()
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x3357)))
     scale = instance.spread
     done = converged = last_new = 0
+    drawn = np.zeros((0, chain.unknowns))
     while done < starts and (enough is None or len(pool) < enough):
         check_time()
         if time.process_time() - began > seconds:
             break
-        size = min(_BATCH, starts - done)
-        spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
-        first = rng.standard_normal((size, chain.unknowns)) * scale * spread
-        ends, good = damped_newton(chain, parameters, first)
+        if done and done == teacher_at:
+            from_teacher = take_teacher()
+            if enough is not None and len(pool) >= enough:
+                break
+        if not len(drawn):
+            size = min(_BATCH, starts - done)
+            spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
+            drawn = rng.standard_normal((size, chain.unknowns)) * scale * spread
+        size = _FIRST if enough is not None and not done else len(drawn)
+        first, drawn = drawn[:size], drawn[size:]
+        size = len(first)
+        ends, good = damped_newton(chain, parameters, first, first=enough == 1)
         converged += int(good.sum())
         before = len(pool)
         pool.take(ends[good])
@@ -111,7 +130,7 @@ def multistart_newton(
 
 
 def damped_newton(
-    chain: Chain, parameters: np.ndarray, starts: np.ndarray
+    chain: Chain, parameters: np.ndarray, starts: np.ndarray, *, first: bool = False
 ) -> tuple[np.ndarray, np.ndarray]:
     """Damped Newton from a batch of real starts.
 
@@ -121,6 +140,8 @@ def damped_newton(
     parameters : ndarray of float
         A real parameter vector.
     starts : ndarray, shape (·, r)
+    first : bool, optional
+        Whether the first start that has converged ends all others.
 
     Returns
     -------
@@ -135,6 +156,7 @@ def damped_newton(
         _MOST_STEPS,
         enough=(1e-15 * size) ** 2,
         damping=Damping(),
+        first=first,
     )
     return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
 

@@ -2,7 +2,8 @@
 
 Damped Gauss–Newton runs in the states that fixed weights leave free
 (`numeric.equations.projected`) usually end at a solution after some steps, so in recurrent nets a
-few of them come first.  Complex paths (`numeric.tracking.label_paths`) find a real solution among
+few of them come first, except where few weights of many rows learn: there runs in the weights are
+the shorter ones.  Complex paths (`numeric.tracking.label_paths`) find a real solution among
 thousands, and tell whether there are only few; runs in the weights (`numeric.engines.multistart`)
 find one if weights in nearly every row learn.  Solutions are certified; if none is found, nothing
 is proved.
@@ -16,6 +17,7 @@ from functools import cache, partial
 import numpy as np
 
 from algebra.networks.limits import plural
+from algebra.systems.forms import core_dimension
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
 from numeric.counts import InstanceCount, lower_bound
@@ -33,6 +35,9 @@ _FREE_STEPS = 60
 # Size of a start, relative to the states of least norm; relative size of what solutions leave.
 _FREE_SPREAD = 2.0
 _FREE_LEFT = 1e-10
+# With at least so many times as many free states as weights, a few runs in the weights come first.
+_MORE_STATES = 4
+_FEW_RUNS = 64
 # Paths before the Newton runs, and in total.
 FIRST_PATHS = 112
 MOST_PATHS = 2032
@@ -114,11 +119,14 @@ class RealSearch:
             self.pool.take(self.paths.follow(most_paths))
 
     def begin(self) -> None:
-        """The first paths, and runs in the free states, those first that decide more a second.
+        """The first paths and runs, those first that decide more a second.
 
         Paths of multi-layer nets are short, those of recurrent ones as long as their time.
         """
         if self._chain.read_all:
+            free = core_dimension(self._instance.allocation)
+            if free is not None and free >= _MORE_STATES * self._chain.unknowns:
+                self.run(_FEW_RUNS)
             self.solve()
         self.follow(FIRST_PATHS)
         if not (self._chain.read_all or self.few):

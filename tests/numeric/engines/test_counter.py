@@ -10,6 +10,8 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from numeric.counts import Reason
+from numeric.engines import counter
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan
 from numeric.instances import draw_instance
@@ -72,6 +74,23 @@ def test_random_allocations_are_planned_once_each():
         counts = [counter.count(draw_instance(problem, 0, k)) for k in range(30)]
         assert len(counter._plans) == 4
     assert all(c.outcome == "matched" for c in counts)
+
+
+def test_a_match_of_a_large_net_needs_no_root_count(monkeypatch):
+    """One certified solution decides a trial of a fixed allocation with many free states."""
+    network = LinearRNN(n=20, T=10, b=1, d=1, m=10)
+    cells = [
+        (i, j) for i, j in zip(range(0, 20, 2), (3, 17, 8, 11, 6, 14, 1, 19, 12, 5), strict=True)
+    ]
+    problem = Problem.of(Allocation.from_cells(network, [("W", i, j) for i, j in cells]))
+
+    def counted(*_, **__):
+        raise AssertionError("N is counted")
+
+    monkeypatch.setattr(counter, "root_plan", counted)
+    with InstanceCounter(problem, complete=False) as one:
+        found = one.count_many([draw_instance(problem, 0, k) for k in range(2)])
+    assert [(c.outcome, c.reason) for c in found] == [("matched", Reason.FOUND_ONE)] * 2
 
 
 def test_bad_engines_are_named():
