@@ -30,6 +30,7 @@ from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction, lowered
+from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import checked
 from numeric.streams import Streams, stream, streams_of
 
@@ -383,6 +384,8 @@ def draw_instance(problem: Problem, seed: int, index: int) -> Instance:
 def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[Instance]:
     """The instances with these numbers, each the same as by `draw_instance`.
 
+    Where matrices learn by updates, they are instances of the problem in their parameters.
+
     Parameters
     ----------
     problem : Problem
@@ -399,6 +402,10 @@ def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[
 
 
 def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> list[Instance]:
+    if problem.updates:
+        from algebra.families.updates.equivalent import in_parameters
+
+        problem = in_parameters(problem)
     network, laws = problem.network, problem.distribution
     [X] = _entries([network.input_shape], laws.inputs, indices, of, "inputs")
     labels: Sequence[np.ndarray | None] = [None] * len(indices)
@@ -492,7 +499,26 @@ def _matrices(
     for name, mask in problem.support.items():
         if name in drawn:
             drawn[name] *= mask
+    if isinstance(network, Parametrized):
+        drawn |= _parameters(network, drawn, is_teacher=part == "teacher")
     return drawn
+
+
+def _parameters(
+    network: Parametrized, drawn: Mapping[str, np.ndarray], *, is_teacher: bool
+) -> dict[str, np.ndarray]:
+    """The parameters of updates at the start of an instance; those of a teacher change nothing."""
+    found = {}
+    for name, (matrix, update, letter, own) in network.parameters_of.items():
+        if letter == "V":
+            V = (0 if is_teacher else 1) * drawn[name].reshape(-1, *own)
+            V[..., : own[0]] = np.eye(own[0])
+            found[name] = V.reshape(drawn[name].shape)
+        elif letter == "U" and not is_teacher:
+            found[name] = drawn[name] / math.sqrt(network.shapes[matrix][1])
+        else:
+            found[name] = np.full_like(drawn[name], update.start(letter))
+    return found
 
 
 def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:

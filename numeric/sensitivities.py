@@ -18,6 +18,7 @@ norms of products of doubles are increased by their rounding errors.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -40,6 +41,7 @@ from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.target import Owners
 from algebra.ranks.jacobian import base_of
 from algebra.ranks.parametrized import Parametrized
+from algebra.ranks.updates import cells_moved
 from algebra.time_limits import check_time
 from numeric.instances import draw_entries, draw_instance, factor_of, to_double
 from numeric.streams import stream
@@ -297,8 +299,11 @@ class _Point:
             return self.given_moves
         network, cells = self.question.parametrized.network, self.question.allocation.cells
         found: dict[Cell, dict[Cell, Any]] = {cell: {cell: 1} for cell in cells}
-        if isinstance(network, Parametrized):
-            found |= network.moves_in(self.weights, cells)
+        for name, update in network.updates if isinstance(network, Parametrized) else ():
+            [letter], moved = update.arrays(self.network.shapes[name]), defaultdict[int, Any](dict)
+            for i, j, k, times in zip(*cells_moved(update, self.weights[name]), strict=True):
+                moved[int(k)][name, int(i), int(j)] = times
+            found |= {(f"{letter}_{name}", k, 0): move for k, move in moved.items()}
         return [{own: times for own, times in found[cell].items() if times != 0} for cell in cells]
 
     @cached_property

@@ -261,6 +261,8 @@ class Network(Programmed):
 
     # Whether the map is linear only on each side of kinks: ranks are those at given parameters.
     has_kinks: ClassVar[bool] = False
+    # Arrays whose product with others is added to a matrix, and is 0 before training.
+    added: tuple[str, ...] = ()
     # Given parameters and samples at which ranks are wanted: `algebra.networks.own_point`.
     own_point: ClassVar[Any] = None
 

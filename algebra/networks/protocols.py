@@ -111,6 +111,14 @@ class HasJacobian(Network):
         """Bit length of a bound on the sum of absolute coefficients of a Jacobian entry."""
 
     @property
+    def label_bound(self) -> tuple[int, int]:
+        """Degree and bits of the labels as polynomials in weights and samples.
+
+        A label is at most the sum of weight times derivative (Euler), and so are its coefficients.
+        """
+        return self.entry_degree + 1, self.entry_bits + self.parameters.bit_length()
+
+    @property
     def formal_collisions(self) -> int:
         """Number of independent pairs of values of a point that may coincide by chance."""
         return 0

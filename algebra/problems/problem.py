@@ -411,7 +411,8 @@ class Problem:
         if self.updates:
             raise InputError(
                 f"{self._updated}: this verb needs single cells (masks of 0 and 1); inspect, "
-                "certify, verify, identify, record, design, repair and robust take updates"
+                "certify, verify, count, estimate, train, profile, identify, record, design, "
+                "repair and robust take updates"
             )
         if self.is_random:
             raise InputError(

@@ -15,17 +15,15 @@ in [learnable]            the matrix becomes                       parameters
                           equal numbers move by the same amount
 ========================  =======================================  ======================
 
-**Tangent.**  The map is a polynomial in (W, θ), and (W, θ) ↦ (updated W, θ) is invertible: at a
-generic (W, θ) the updated matrix is as generic as any, and independent of U and V.  So the tangent
-of every update is computed at a generic W and, for a low rank, generic U and V (at the usual start
-V = 0 it would be smaller, but a match may be anywhere).  It is spanned by matrices Σ left[:, i]
-right[j, :], the sum over a few places (i, j) for each parameter (`Motion`):
+**As a program.**  `Update.learned` writes the updated matrix into a program, as a value of W and of
+new blocks for the parameters (`algebra.programs.rewriting.rewritten`): all values and derivatives
+follow from it.  Gains and ties move each cell by one parameter (`Update.numbers_at`), which is
+enough for their tangents, and for matrices that are given by their entries.
 
-* low rank: dU Vᵀ + U dVᵀ, places (i, a) with right = Vᵀ and (a, j) with left = U;
-* gains: diag(dg) W, the places (i, i) with right = W (up to the factors 1/g, which change no
-  span), or W diag(dg), with left = W; of groups the places of all their lines; of groups of cells
-  these places, each times its weight;
-* ties: the places of each number.
+**Generic points.**  The map is a polynomial in (W, θ), and (W, θ) ↦ (updated W, θ) is invertible:
+at a generic (W, θ) the updated matrix is as generic as any, and independent of U and V.  So the
+tangent of every update is computed at a generic W and, for a low rank, generic U and V (at the
+usual start V = 0 it would be smaller, but a match may be anywhere).
 
 **Dimension.**  U Vᵀ = (U G)(V G⁻ᵀ)ᵀ for every G in GL_k: of the k (p + q) parameters k² are gauge,
 and the matrices of rank k form a variety of dimension k (p + q − k) [1]_.  Gains and ties have no
@@ -44,7 +42,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
@@ -55,30 +53,13 @@ from algebra.networks.limits import plural
 from algebra.networks.masks import LARGE
 from algebra.problems.features import Feature
 
+if TYPE_CHECKING:
+    from algebra.programs.program import Builder, Value
+
 # Matrices of numbers with more entries are held by those that are not 0.
 _LARGE = 1 << 16
 # A place of a motion: a column of `left`, a row of `right`.
 Place = tuple[int, int]
-
-
-@dataclass(frozen=True)
-class Motion:
-    """Directions Σ times[i, j] left[:, i] right[j, :] in which an update moves a matrix.
-
-    Attributes
-    ----------
-    left, right : ndarray or None
-        None is the identity.
-    places : tuple of tuples of (int, int)
-        For each parameter the places (i, j) that are summed.
-    times : ndarray or None
-        The coefficient of each place; None is 1.
-    """
-
-    left: np.ndarray | None
-    right: np.ndarray | None
-    places: tuple[tuple[Place, ...], ...]
-    times: np.ndarray | None = None
 
 
 class Update(ABC):
@@ -130,8 +111,23 @@ class Update(ABC):
         raise NotImplementedError
 
     @abstractmethod
-    def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
-        """The tangent at an updated matrix W; parameters in their order."""
+    def learned(self, build: Builder, W: Value, name: str) -> Value:
+        """The updated matrix in a program; the arrays of its parameters are blocks of one column.
+
+        Parameters
+        ----------
+        build : Builder
+        W : Value
+            The matrix as it is drawn.
+        name : str
+            Its name; that of the array U is then ``U_name``.
+        """
+
+    def block(self, build: Builder, W: Value, name: str, letter: str) -> Value:
+        """An array of parameters in a program, in its own shape."""
+        rows, columns = self.arrays((W.shape[0], W.shape[1]))[letter]
+        flat = build.weight(f"{letter}_{name}", (rows * columns, 1))
+        return build.reshaped(flat, (rows, columns))
 
     @abstractmethod
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
@@ -252,11 +248,9 @@ class LowRank(Update):
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
         return W + values["U"] @ values["V"]
 
-    def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
-        rows, columns, k = len(W), W.shape[1], self.rank
-        first = tuple(((i, a),) for i in range(rows) for a in range(k))
-        second = tuple(((a, j),) for a in range(k) for j in range(columns))
-        return Motion(None, values["V"], first), Motion(values["U"], None, second)
+    def learned(self, build: Builder, W: Value, name: str) -> Value:
+        U, V = (self.block(build, W, name, letter) for letter in "UV")
+        return build.add(W, build.contract("ia,aj->ij", U, V))
 
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return np.ones(shape, np.int8)
@@ -414,14 +408,11 @@ class Gain(Update):
         index = np.broadcast_to(self._index(shape), shape)
         return index if support is None else index * np.asarray(support, np.int64)
 
-    def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
-        shape = (W.shape[0], W.shape[1])
-        index = self._index(shape)
-        count = int(index.max(initial=0))
-        if self.line == "cells":
-            return (Motion(None, None, _places(index, count), W),)
-        places = _places(np.diag(index.ravel()), count)
-        return (Motion(None, W, places) if self.line == "rows" else Motion(W, None, places),)
+    def learned(self, build: Builder, W: Value, name: str) -> Value:
+        numbers = np.broadcast_to(self._index((W.shape[0], W.shape[1])), W.shape)
+        one = build.constant(np.ones(1, np.int64))
+        g = build.weight(f"g_{name}", (int(numbers.max(initial=0)), 1))
+        return build.multiply(build.index(numbers, one, g), W)
 
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return (self.moved_by(shape, support) > 0).astype(np.int8)
@@ -537,8 +528,9 @@ class Tied(Update):
     def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return np.asarray(self.table)
 
-    def motions(self, W: np.ndarray, values: Mapping[str, np.ndarray]) -> tuple[Motion, ...]:
-        return (Motion(None, None, tuple(self.groups.values())),)
+    def learned(self, build: Builder, W: Value, name: str) -> Value:
+        moved = build.index(np.asarray(self.table) - 1, self.block(build, W, name, "t"))
+        return build.add(W, moved)
 
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return (np.asarray(self.numbers) != 0).astype(np.int8)
@@ -639,14 +631,6 @@ def _ranked(numbers: np.ndarray) -> np.ndarray:
     index = np.searchsorted(_different(numbers), numbers) + 1
     index[numbers == 0] = 0
     return index
-
-
-def _places(index: np.ndarray, count: int) -> tuple[tuple[Place, ...], ...]:
-    """The places of each of the numbers 1, …, count."""
-    found: list[list[Place]] = [[] for _ in range(count)]
-    for i, j in np.argwhere(index).tolist():
-        found[int(index[i, j]) - 1].append((i, j))
-    return tuple(map(tuple, found))
 
 
 def read_update(data: Mapping[str, Any], name: str) -> Update:

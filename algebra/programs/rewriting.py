@@ -1,4 +1,6 @@
-r"""Programs rewritten: values as unknowns, and products of matrices from either end.
+r"""Programs rewritten: weights as values, values as unknowns, products of matrices from either end.
+
+**Rewritten.**  `rewritten` puts a value of new blocks in the place of a weight: W + U Vᵀ for W.
 
 **Lifted.**  `lifted` puts new blocks in the place of some values.  The labels are then functions of
 weights, samples and these blocks, and the labels of the program itself where each block is equal to
@@ -42,7 +44,7 @@ Examples
 from __future__ import annotations
 
 import string
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from math import prod
 
 import numpy as np
@@ -51,6 +53,40 @@ from algebra.programs.program import Builder, Node, Program, Shape, Value
 
 # The matrix by which a value enters another; None for the identity.
 _Matrix = Value | None
+# What stands in the place of a weight.
+Rule = Callable[[Builder, Value], Value]
+
+
+def rewritten(program: Program, rules: Mapping[str, Rule]) -> Program:
+    """A program in which some weights are values of other ones.
+
+    Parameters
+    ----------
+    program : Program
+    rules : mapping of str to callable
+        For each weight a map from a builder and the weight's value to the value in its place.
+
+    Examples
+    --------
+    >>> build = Builder()
+    >>> W, x = build.weight("W", (1, 2)), build.sample("X", (2,))
+    >>> program = build.program(build.contract("ij,j->i", W, x))
+    >>> print(rewritten(program, {"W": lambda b, W: b.multiply(b.weight("g", (1, 2)), W)}))
+    0  W       weight                       1×2
+    1  g       weight                       1×2
+    2  multiply (1, 0)                      1×2
+    3  X       sample                       2 per sample
+    4  contract ij,j->i (2, 3)              1 per sample
+    """
+    build, values = Builder(), list[Value]()
+    for node in program.nodes:
+        value = build.copied(node, [values[k] for k in node.inputs])
+        if node.op == "block" and not node.batched and node.name in rules:
+            value = rules[node.name](build, value)
+        values.append(value)
+    for name, number in program.named.items():
+        build.name(name, values[number])
+    return build.program(values[program.output])
 
 
 def lifted(program: Program, at: Mapping[str, int]) -> Program:

@@ -16,15 +16,20 @@ point.
 regular k×k matrix at a generic point, the other parameters still span the whole tangent: a change
 (dU, dV) is equivalent to (dU + U A, dV − A V), and A = dV_k V_k^{-1} makes the change of these
 columns 0.
+
+**Instances.**  The program is that of the network with each updated matrix as a value of new blocks
+(`algebra.programs.rewriting.rewritten`), so instances are those of any network with a program.  The
+labels are polynomials in θ if they are in the weights.  At the start of an instance gains are 1 and
+amounts of ties 0; U is drawn, and V = (I | V') with V' drawn: a chart that contains all matrices of
+rank k but a set of smaller dimension (`learning_weights` gives its parameters).
 """
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
-from typing import Any
+from functools import cached_property, partial
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -35,7 +40,6 @@ from algebra.networks.base import (
     Axis,
     Cell,
     Factors,
-    Matmul,
     Matrix,
     Network,
     Point,
@@ -50,8 +54,7 @@ from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
 from algebra.programs.arrays import Function
-from algebra.programs.balls import ball_product
-from algebra.programs.program import Node, Program
+from algebra.programs.program import Builder, Node, Program, Value
 from algebra.ranks.generic_rank import GenericRank, generic_rank
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
 
@@ -78,6 +81,9 @@ class Parametrized(HasJacobian):
     >>> net.shapes
     {'D': (1, 3), 'W': (3, 3), 'B': (3, 1), 'g_W': (3, 1)}
     """
+
+    family: ClassVar[str] = "activations"
+    needs_entries: ClassVar[bool] = True
 
     base: HasJacobian
     updates: tuple[tuple[str, Update], ...]
@@ -113,11 +119,21 @@ class Parametrized(HasJacobian):
     input_shape = _of_base("input_shape")
     columns = _of_base("columns")
     independent_columns = _of_base("independent_columns")
-    equations_are = _of_base("equations_are")
+    is_affine = _of_base("is_affine")
     rank_decides = _of_base("rank_decides")
     label_dimension_bound = _of_base("label_dimension_bound")
     label_steps = _of_base("label_steps")
     formal_collisions = _of_base("formal_collisions")
+
+    @property
+    def equations_are(self) -> str:
+        """ "polynomial", unless the network's are analytic."""
+        return self.base.equations_are or "polynomial"
+
+    def to_dict(self) -> dict[str, Any]:
+        """The network's table, with the updates; no problem file has it."""
+        own = {name: update.to_dict() for name, update in self.updates}
+        return {**self.base.to_dict(), "updates": own}
 
     def with_samples(self, m: int) -> Parametrized:
         return replace(self, base=self.base.with_samples(m))
@@ -140,18 +156,35 @@ class Parametrized(HasJacobian):
         return self.base.entry_bits + self._more[1]
 
     @property
+    def label_bound(self) -> tuple[int, int]:
+        """Weights are polynomials of degree 2 at most in the drawn ones and the parameters."""
+        degree, bits = self.base.label_bound
+        ranks = [own.rank if isinstance(own, LowRank) else 1 for _, own in self.updates]
+        return 2 * degree, bits + 2 * degree * (1 + max(ranks)).bit_length()
+
+    @property
     def _more(self) -> tuple[int, int]:
         return more_degree_and_bits(self.base.shapes[name] for name, _ in self.updates)
 
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        """Labels of the updated matrices; the arrays do not enter here."""
-        return self.base.forward(weights, X, matmul)
+    def drive(self, X: Matrix) -> Matrix:
+        return self.base.drive(X)
+
+    @property
+    def added(self) -> tuple[str, ...]:  # type: ignore[override]
+        """The arrays U."""
+        return tuple(name for name, (*_, letter, _) in self.parameters_of.items() if letter == "U")
+
+    def affine_in(self, names: Collection[str]) -> bool:
+        from algebra.programs.degrees import degree_in
+
+        return bool(names) and degree_in(self.program(), names) <= 1
 
     def build(self) -> Program:
-        """The program of the updated matrices."""
-        return self.base.build()
+        """The network's program, in which each updated matrix is a value of new blocks."""
+        from algebra.programs.rewriting import rewritten
+
+        rules = {name: partial(_learned, name, update) for name, update in self.updates}
+        return rewritten(self.base.program(), rules)
 
     def function(self, node: Node) -> Function:
         return self.base.function(node)
@@ -246,57 +279,13 @@ class Parametrized(HasJacobian):
         factors = joint.joint_readings(what, point, self._matrices(wanted), units)
         return self._with_parameters(factors, point, wanted)
 
-    def ball_columns(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
-    ) -> np.ndarray:
-        """By the chain rule; the point's matrices are the updated ones, and U and V are its own."""
-        moves = self.moves_in(weights, cells)
-        if not moves:
-            return self.base.ball_columns(weights, X, number, cells)
-        steps = [moves.get(cell, {cell: 1}) for cell in cells]
-        moving = sorted({cell for step in steps for cell in step})
-        place = {cell: k for k, cell in enumerate(moving)}
-        mixed = np.zeros((len(moving), len(cells)), dtype=object)
-        for k, step in enumerate(steps):
-            for cell, times in step.items():
-                mixed[place[cell], k] = times
-        return ball_product(self.base.ball_columns(weights, X, number, moving), mixed)
-
-    def moves_in(
-        self, weights: Mapping[str, np.ndarray], cells: Sequence[Cell]
-    ) -> dict[Cell, dict[Cell, Any]]:
-        """For each parameter of an update among some cells the derivatives of the matrix's cells.
-
-        `weights` are the updated matrices, and the U and V of low ranks.
-        """
-        moves: dict[Cell, dict[Cell, Any]] = {}
+    def after(self, weights: Mapping[str, Matrix]) -> dict[str, Matrix]:
+        """The updated matrices, over any ring."""
+        found = {name: weights[name] for name in self.base.shapes}
         for name, update in self.updates:
-            if any(self.parameters_of.get(cell[0], ("",))[0] == name for cell in cells):
-                moves |= self._moves(name, update, weights)
-        return moves
-
-    def _moves(
-        self, name: str, update: Update, weights: Mapping[str, np.ndarray]
-    ) -> dict[Cell, dict[Cell, Any]]:
-        """Derivatives of the cells of a matrix by each parameter of its update, over any ring."""
-        arrays = update.arrays(self.base.shapes[name])
-        values = {
-            a: weights[f"{a}_{name}"].reshape(arrays[a]) for a in update.drawn(weights[name].shape)
-        }
-        parameters = [
-            (f"{a}_{name}", k, 0) for a, own in arrays.items() for k in range(own[0] * own[1])
-        ]
-        found: dict[Cell, dict[Cell, Any]] = {}
-        for motion in update.motions(weights[name], values):
-            for places in motion.places:
-                step = found[parameters[len(found)]] = dict[Cell, Any]()
-                for i, j in places:
-                    if motion.left is not None:
-                        step |= {(name, a, j): v for a, v in enumerate(motion.left[:, i]) if v != 0}
-                    elif motion.right is not None:
-                        step |= {(name, i, b): v for b, v in enumerate(motion.right[j]) if v != 0}
-                    else:
-                        step[name, i, j] = 1 if motion.times is None else motion.times[i, j]
+            arrays = update.arrays(self.base.shapes[name])
+            values = {a: weights[f"{a}_{name}"].reshape(own) for a, own in arrays.items()}
+            found[name] = update.apply(found[name], values)
         return found
 
     def updated(self, point: Point) -> Point:
@@ -360,6 +349,10 @@ class NamedParametrized(HasUnits, Parametrized):
         return tuple(found)
 
 
+def _learned(name: str, update: Update, build: Builder, W: Value) -> Value:
+    return update.learned(build, W, name)
+
+
 def parametrized(base: Network, updates: tuple[tuple[str, Update], ...]) -> Parametrized:
     """A network with the parameters of its updates as weights.
 
@@ -402,8 +395,9 @@ def by_parameters(problem: Problem, *, singly: str = "") -> Problem:
             masks[f"{letter}_{name}"] = mask.reshape(-1, 1)
     names = Names(network, problem.names.given)
     return Problem(
-        network, masks, problem.support, problem.distribution, names=names, values=problem.values
-    )
+        network, masks, problem.support, problem.distribution, names=names, values=problem.values,
+        teacher=problem.teacher,
+    )  # fmt: skip
 
 
 def by_updates(problem: Problem) -> Problem:
@@ -434,7 +428,7 @@ def by_updates(problem: Problem) -> Problem:
     names = Names(network.base, problem.names.given)
     return Problem(
         network.base, learnable, problem.support, problem.distribution, names=names,
-        values=problem.values,
+        values=problem.values, teacher=problem.teacher,
     )  # fmt: skip
 
 

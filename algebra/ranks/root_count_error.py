@@ -57,18 +57,16 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from math import inf
+from typing import Any
 
 from algebra.linalg.modular import PRIME_COUNT
 from algebra.linalg.rational import float_text, nearest_double
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
-
-if TYPE_CHECKING:
-    from algebra.problems.updates import Update
 
 PROVED, PROBABLE, UNBOUNDED, NUMERICAL = "proved", "probable", "unbounded", "numerical"
 _POINTS = 1 << 30
@@ -136,7 +134,6 @@ def by_primes(
     unknowns: int,
     value: int,
     primes: int,
-    updates: Mapping[str, Update] | None = None,
     more_bits: int = 0,
 ) -> CountCertainty:
     """Certainty of a count that is the same modulo several random primes.
@@ -151,7 +148,6 @@ def by_primes(
     value : int
         N.
     primes : int
-    updates : mapping of str to update, optional
     more_bits : int, optional
         Bits of exact numbers of fixed weights: `algebra.problems.laws.values.pinned_bits`.
     """
@@ -160,7 +156,7 @@ def by_primes(
     if unknowns != network.d * network.independent_columns:
         why = "the labels depend on each other"
     elif unknowns <= _MOST_UNKNOWNS:
-        bound = _error(network, matrices, unknowns, value, primes, updates or {}, more_bits)
+        bound = _error(network, matrices, unknowns, value, primes, more_bits)
         if bound < 1:
             text = f"{counted}: too small with probability at most {float_text(bound)}, else right"
             return CountCertainty(PROBABLE, bound, text)
@@ -176,18 +172,13 @@ def _unbounded(counted: str, why: str) -> CountCertainty:
 
 
 def _error(
-    network: Network, matrices: Sequence[str], r: int, value: int, primes: int,
-    updates: Mapping[str, Update], more_bits: int,
-) -> Fraction:  # fmt: skip
+    network: Network, matrices: Sequence[str], r: int, value: int, primes: int, more_bits: int
+) -> Fraction:
     """ε^k of the module's docstring, with bits in place of logarithms."""
-    d = label_degree(network, matrices, updates)
-    growth = _growth(updates) if updates else 0
-    known = jacobian_of(network)
-    D = (2 if updates else 1) * (known.entry_degree + 1)
+    d = label_degree(network, matrices)
+    D, labels = jacobian_of(network).label_bound
     delta = (r + 1) * D * d ** (r - 1) + r
     point = Fraction(delta + value * r, _POINTS)
-    # A label is at most the sum of weight times derivative (Euler), and so are its coefficients.
-    labels = known.entry_bits + network.parameters.bit_length() + D * growth
     inserted = labels + D * (delta.bit_length() + more_bits)
     height = d**r * (Fraction(r * inserted, d) + 2 * (r + 2) * (2 * r + 8).bit_length())
     prime = Fraction(r * (int(height) // 30 + 1), PRIME_COUNT)
@@ -197,26 +188,14 @@ def _error(
     return bound
 
 
-def _growth(updates: Mapping[str, Update]) -> int:
-    """Bits by which a weight grows: a drawn value plus a sum of products of two at most."""
-    from algebra.problems.updates import LowRank
-
-    ranks = [update.rank if isinstance(update, LowRank) else 1 for update in updates.values()]
-    return (1 + max(ranks)).bit_length()
-
-
-def label_degree(
-    network: Network, matrices: Sequence[str], updates: Mapping[str, Update] | None = None
-) -> int:
-    """Bound on the degree of the labels in the parameters of these matrices.
+def label_degree(network: Network, matrices: Sequence[str]) -> int:
+    """Bound on the degree of the labels in the weights of these matrices.
 
     Parameters
     ----------
     network : Network
     matrices : sequence of str
         The matrices that learn.
-    updates : mapping of str to update, optional
-        Weights have degree 2 in the parameters of a low rank, and degree 1 in others.
 
     Examples
     --------
@@ -225,12 +204,9 @@ def label_degree(
     5
     """
     chain = network.chain()
-    if chain is None:
-        return jacobian_of(network).entry_degree + 1
-    from algebra.problems.updates import LowRank
+    if chain is not None:
+        return sum(max(1, chain.steps.count(name)) for name in matrices)
+    from algebra.programs.degrees import degree_in
 
-    degree = 0
-    for name in matrices:
-        low = isinstance((updates or {}).get(name), LowRank)
-        degree += max(1, chain.steps.count(name)) * (2 if low else 1)
-    return degree
+    degree = degree_in(network.program(), matrices)
+    return int(degree) if degree < inf else jacobian_of(network).entry_degree + 1

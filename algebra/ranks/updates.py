@@ -23,6 +23,21 @@ independent of it is such a point.
 **Upper bounds.** ρ_θ ≤ ρ; and ρ_θ ≤ the dimension of the set of students, k (p + q − k) for a low
 rank and the number of parameters else: J_θ vanishes on the gauge.
 
+**Root counts.**  Let V = (V_k | V') with V_k a given regular k×k matrix for each low rank: a chart,
+which contains every change of rank k, each once, but for a subset of smaller dimension.
+
+**Theorem.** Let the students have dimension ρ = rank J = rank J_θ.  Then there is a number N such
+that a generic instance (W, V_k, X, teacher) has N complex solutions, all simple.  If N is odd,
+MP = 1.
+
+*Proof.* {(W, V_k, X, Y, θ) : Y = f(w(W, θ))} is a graph over (W, V_k, X, θ), hence irreducible; by
+rank J_θ = ρ it maps onto a dense part of {(W, V_k, X, Y) : Y a label of some network}, which has
+the same dimension.  Generic fibres are finite, with the same number of points, simple since the
+characteristic is 0.  Solutions outside the chart form a set of smaller dimension, whose image does
+not contain generic instances; the group GL_k takes each V_k to each other one.  Instances of
+teachers are generic in the image.  Non-real solutions of a real instance occur in conjugate pairs,
+so if their number is odd there is a real θ. ∎
+
 The rank itself is that of the parameters as weights of their own: `algebra.ranks.parametrized`.
 """
 
@@ -37,7 +52,7 @@ import numpy as np
 from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
-from algebra.problems.updates import Gain, LowRank, Motion, Tied, Update
+from algebra.problems.updates import Gain, LowRank, Tied, Update
 from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
 
@@ -122,8 +137,7 @@ def moved_columns(
     p : int
     """
     if isinstance(update, LowRank):
-        assert not isinstance(W, SparseMatrix)
-        return np.hstack([_moved(factors, motion, p) for motion in update.motions(W, drawn)])
+        return _moved_by_factors(factors, update, drawn["U"], drawn["V"], p)
     return _moved_by_cells(factors, update, W, p)
 
 
@@ -193,19 +207,21 @@ def _summed(
     return found
 
 
-def _moved(factors: tuple[np.ndarray, np.ndarray], motion: Motion, p: int) -> Residues:
-    """Columns (L left)[:, i] ⊗ (right R)[j, :] of the places of a low rank, one a parameter."""
+def _moved_by_factors(
+    factors: tuple[np.ndarray, np.ndarray], update: LowRank, U: Residues, V: Residues, p: int
+) -> Residues:
+    """Columns L[:, i] ⊗ (V R)[a] of the entries (i, a) of U, and (L U)[:, a] ⊗ R[j] of V."""
     L, R = factors
-    if motion.left is not None:
-        L = matmul(L.reshape(-1, L.shape[-1]), motion.left, p).reshape(*L.shape[:-1], -1)
-    if motion.right is not None:
-        R = np.stack([matmul(motion.right, block, p) for block in R])
-    places = [place for own in motion.places for place in own]
-    found = np.zeros((L.shape[1] * R.shape[2], len(places)), np.int64)
-    for start in range(0, len(places), _AT_ONCE):
+    left = matmul(L.reshape(-1, L.shape[-1]), U, p).reshape(*L.shape[:-1], -1)
+    right = np.stack([matmul(V, block, p) for block in R])
+    sides, k = {"U": (L, right), "V": (left, R)}, update.rank
+    cells = [("U", i, a) for i in range(len(U)) for a in range(k)]
+    cells += [("V", a, j) for a in range(k) for j in range(V.shape[1])]
+    found = np.zeros((L.shape[1] * R.shape[2], len(cells)), np.int64)
+    for start in range(0, len(cells), _AT_ONCE):
         check_time()
         part = slice(start, start + _AT_ONCE)
-        found[:, part] = jacobian({"": (L, R)}, [("", i, j) for i, j in places[part]], p)
+        found[:, part] = jacobian(sides, cells[part], p)
     return found
 
 

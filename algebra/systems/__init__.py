@@ -11,10 +11,10 @@ incidence            Structure of a system of equations: matchings, Dulmage–Me
                      triangular form
 inspection           The structure report of a system
 instances            A student, a teacher and samples over GF(p) or Q, and their core
+label_equations      The labels as polynomials in the learnable weights alone
 modular_elimination  Exact elimination over GF(p) on arrays: the core of a large quadratic system
 root_count           The generic root count N: number of complex solutions of a generic instance
 symbolic             Elimination with symbols for the data: the core in printable form
 system               The polynomial equations of an allocation, over any ring or as arrays
 written              The equations in SymPy, of every kind of network and in every form
-update_roots         The number N of complex solutions if matrices learn by updates
 """

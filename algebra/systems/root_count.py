@@ -56,7 +56,14 @@ from algebra.ranks.root_count_error import (
 )
 from algebra.systems.core import Core
 from algebra.systems.degeneracy import degeneracy_locus
-from algebra.systems.forms import DIRECT, core_dimension, forms, preferred_form
+from algebra.systems.forms import (
+    DIRECT,
+    SUMS_FORM,
+    core_dimension,
+    forms,
+    preferred_form,
+    unknown_count,
+)
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.time_limits import checked, phase
@@ -339,6 +346,9 @@ def _modular_count(
     only_odd: bool,
 ) -> RootCount:
     form = preferred_form(allocation)
+    if form == SUMS_FORM.name and unknown_count(allocation, form) == allocation.size:
+        # No value of the program is an unknown.
+        need_short_labels(allocation)
     rng = random.Random(f"root-count/{seed}")
     used: list[int] = []
     found: list[tuple[int, ...]] = []
@@ -422,11 +432,31 @@ def has_short_labels(allocation: Allocation) -> bool:
     allocation : Allocation
         Of any network; False if it is not linear.
     """
-    network = allocation.network
-    if network.chain() is None:
-        return False
-    degree = label_degree(network, allocation.matrices)
-    return comb(allocation.size + degree, degree) * network.outputs <= _MOST_TERMS
+    return allocation.network.chain() is not None and _terms(allocation) <= _MOST_TERMS
+
+
+def need_short_labels(allocation: Allocation, most: int = _MOST_TERMS) -> None:
+    """Refuse labels whose expansion as polynomials in the weights would take too long.
+
+    Raises
+    ------
+    RootCountError
+    """
+    if _terms(allocation) > most:
+        raise RootCountError(
+            f"the labels are polynomials of degree {_degree(allocation)} in {allocation.size} "
+            "parameters: too long to be written out"
+        )
+
+
+def _degree(allocation: Allocation) -> int:
+    return label_degree(allocation.network, allocation.matrices)
+
+
+def _terms(allocation: Allocation) -> int:
+    """A bound of the number of terms of all labels."""
+    degree = _degree(allocation)
+    return comb(allocation.size + degree, degree) * allocation.network.outputs
 
 
 def _blocks(core: Core) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:

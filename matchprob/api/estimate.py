@@ -77,6 +77,7 @@ def count(
     CountResult
         An interrupt (Ctrl-C) ends the work; the finished instances are returned.
     """
+    from algebra.families.updates.equivalent import in_parameters
     from matchprob.api.given import as_instance, count_given
     from matchprob.io.progress import watched
     from numeric.count_result import CountResult
@@ -122,7 +123,7 @@ def count(
         root_count_certainty=certainty,
         seconds=time.monotonic() - start,
         requested=instances,
-        problem=problem,
+        problem=in_parameters(problem),
         trouble=found.trouble,
     )
 

@@ -88,7 +88,7 @@ def profile(
     """
     from matchprob.io.progress import watched
     from numeric.experiments.profiles.errors import check_teacher
-    from numeric.experiments.profiles.measures import find_measure
+    from numeric.experiments.profiles.measures import check_measure, find_measure
     from numeric.experiments.profiles.profile import COARSE, Profile, ProfileResult, check_bounds
     from numeric.experiments.profiles.thresholds import (
         Thresholds,
@@ -105,8 +105,9 @@ def profile(
     problems = [as_problem(question, timeout) for question in questions]
     check_common(problems)
     measure = find_measure(by)
-    if by == "error":
-        for problem in problems:
+    for problem in problems:
+        check_measure(problem, measure)
+        if by == "error":
             check_teacher(problem)
     given = () if bounds is None else check_bounds(bounds)
     whole_number(trials, "trials", 1)
@@ -150,7 +151,7 @@ def profile(
             left = limit_until(end) if measure.is_slow else math.inf
             thresholds, over = collected(map(of, own[0].counts), left)
             late = over or late
-            if problem.network.chain() is None and measure.constraint:
+            if problem.network.chain() is None and measure.constraint and not problem.updates:
                 left = limit_until(end)
                 thresholds = _recounted(some[0].work, measure, levels, thresholds, left)
         else:

@@ -296,7 +296,9 @@ def engines_for(network: Network) -> tuple[str, ...]:
     """Names of the engines that can count a network's instances, the default first."""
     family = family_name(network)
     fitting = [info for info in engines().values() if family in info.families]
-    fitting.sort(key=lambda info: family not in info.default_families)
+    # Labels that are linear in the samples are those of a linear network with updates.
+    own = "linear" if network.is_linear else family
+    fitting.sort(key=lambda info: own not in info.default_families)
     return tuple(info.name for info in fitting)
 
 

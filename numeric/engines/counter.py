@@ -19,11 +19,12 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from algebra.errors import InputError
+from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import OTHER_LABELS
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import lowered
+from algebra.problems.reduction import KeptFixed, lowered
 from algebra.ranks.generic_rank import network_rank
 from algebra.systems.forms import core_dimension
 from algebra.systems.root_count import RootCountError, generic_root_count
@@ -36,6 +37,7 @@ from numeric.engines.base import (
     Resources,
     check_engine,
     chosen_engine,
+    default_engine,
     engine_info,
     engines_for,
     make_engine,
@@ -91,6 +93,7 @@ class InstanceCounter:
         complete: bool = True,
         root_timeout: float = 60.0,
     ) -> None:
+        features, problem = problem.features, in_parameters(problem)
         self._lowered = lowered(problem)
         self._labels: int | None = None
         self.problem = problem
@@ -101,7 +104,7 @@ class InstanceCounter:
         self.info = engine_info(engine)
         self.timeout = positive_seconds(timeout, "timeout")
         exact_ranks = problem.network.ranks_are_exact(problem.support)
-        self.certify = certify and exact_ranks and SETTLED.applies(problem.features)
+        self.certify = certify and exact_ranks and SETTLED.applies(features)
         # The first solution may violate the constraints; other engines handle them themselves.
         self.constrained = bool(problem.constraints)
         self.complete = complete or (self.constrained and self.info.plans)
@@ -295,10 +298,10 @@ class InstanceCounter:
         if self.constrained and plan.reduction is not None and is_chain:
             return self._in_boxes(plan, instances)
         whole = self._solves_whole(plan)
-        allocation = whole or plan.allocation
-        engine = self._engine(plan, self.problem.with_allocation(allocation))
         if whole is not None:
+            engine = self._engine(plan, self.problem.with_allocation(whole))
             return engine.count_many(instances)
+        engine = self._engine(plan, plan.problem_of(self.problem))
         if plan.reduction is None:
             counts = self._obeying(plan, instances, engine.count_many(instances))
             if plan.is_lost:
@@ -312,7 +315,7 @@ class InstanceCounter:
         return [
             replace(
                 c, real=c.real or None, complex=None, status=UNDETERMINED, note=note,
-                solutions=tuple(i.restored(s) for s in c.solutions),
+                solutions=tuple(own for s in c.solutions if (own := i.restored(s))),
                 boxes=(),
                 reason=_of_part(c, plan.is_lost),
             )
@@ -325,7 +328,11 @@ class InstanceCounter:
         Exact numbers among the fixed weights change how many complex solutions there are.
         """
         part = plan.reduction
-        if part is None or not self.info.surplus or self.problem.network.chain() is None:
+        if (
+            not isinstance(part, KeptFixed)
+            or not self.info.surplus
+            or self.problem.network.chain() is None
+        ):
             return None
         whole = part.original.allocation
         return None if self.constrained or pins(self.problem.student(whole)) else whole
@@ -364,6 +371,10 @@ class InstanceCounter:
             exact = exact or (self.name == "homotopy" and _is_special(plan, problem))
             exact = exact or (plan.is_special and "exact" in engines_for(problem.network))
             name = "exact" if self.info.plans and exact else self.name
+            # Of cells within reach of updates the equations may be of another type.
+            of_cells = problem.network != self.problem.network
+            if of_cells and name in (default_engine(self.problem.network), "newton"):
+                name = default_engine(problem.network)
             if len(self._engines) >= _MOST_ENGINES:
                 self._engines.pop(next(iter(self._engines)))
             self._engines[key] = make_engine(

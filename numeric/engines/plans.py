@@ -14,15 +14,22 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, CONSTRAINED, NONLINEAR
+from algebra.certificates.premises import (
+    ALMOST_ALL,
+    AT_THE_NUMBERS,
+    CONSTRAINED,
+    NONLINEAR,
+    UPDATES,
+)
 from algebra.errors import InputError
 from algebra.families.other_teacher import teacher_rank
+from algebra.families.updates.equivalent import WithinReach, reached_cells
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import OTHER_LABELS, Feature, Premises
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import KeptFixed
+from algebra.problems.reduction import KeptFixed, Reduction
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.ranks.root_count_error import CountCertainty, by_rank
@@ -49,6 +56,7 @@ SETTLED = Premises(
             "a rank below the dimension of the labels settles trials, or nothing does",
         ),
         **dict.fromkeys(CONSTRAINED, "only that there is no match is used with constraints"),
+        **dict.fromkeys(UPDATES, "ranks and N are those in the parameters"),
         Feature.EXACT: AT_THE_NUMBERS,
         Feature.RANDOM_CELLS: "each trial's own allocation is certified",
         Feature.PIECES: "the verdicts of these networks hold for all patterns",
@@ -72,8 +80,9 @@ class Plan:
         Generic root count; 0 for a minimal allocation, None if it is out of reach.
     source : str
         The source of the root count.
-    reduction : KeptFixed or None
-        The map from the given allocation to the one to solve, if surplus weights are kept fixed.
+    reduction : Reduction or None
+        The map to what is solved, if surplus weights are kept fixed: `KeptFixed`, or cells within
+        reach of updates.
     certainty : CountCertainty or None
         Certainty of the root count.
     is_numerical : bool
@@ -90,7 +99,7 @@ class Plan:
     rank: int
     root_count: int | None
     source: str
-    reduction: KeptFixed | None = None
+    reduction: Reduction | None = None
     certainty: CountCertainty | None = None
     is_numerical: bool = False
     is_lost: bool = False
@@ -101,13 +110,25 @@ class Plan:
         """Whether generic instances have no solution."""
         return self.rank < self.equations
 
+    def problem_of(self, problem: Problem) -> Problem:
+        """The problem that is solved in place of a problem with this plan."""
+        if self.reduction is not None:
+            return self.reduction.problem
+        return problem.with_allocation(self.allocation)
+
     @property
     def is_maximal(self) -> bool:
         """Whether every generic instance has a real solution: N, counted exactly, is odd."""
         return self.root_count is not None and self.root_count % 2 == 1 and not self.is_numerical
 
 
-def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = None) -> Plan:
+def rank_plan(
+    problem: Problem,
+    allocation: Allocation,
+    labels: int | None = None,
+    *,
+    within_reach: bool = True,
+) -> Plan:
     """Ranks of an allocation, and the part of it to solve; N is 0 or not yet known.
 
     Parameters
@@ -116,10 +137,12 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
     allocation : Allocation
     labels : int, optional
         Dimension of the labels' variety, if the teacher is not a network of the student's kind.
+    within_reach : bool, optional
+        Whether the part may consist of cells within reach of updates, instead of parameters.
     """
     network, support = problem.network, problem.student(allocation)
     if not problem.features.isdisjoint(OTHER_LABELS):
-        return _arbitrary_plan(problem, allocation)
+        return _arbitrary_plan(problem, allocation, within_reach)
     student = network_rank(network, support)
     whole = student.rank
     if labels is not None and whole < labels:
@@ -130,10 +153,10 @@ def rank_plan(problem: Problem, allocation: Allocation, labels: int | None = Non
     own = found.rank
     if own < whole:
         return _minimal_plan(allocation, whole, own, found.error)
-    return _full_plan(problem, allocation, whole)
+    return _full_plan(problem, allocation, whole, within_reach)
 
 
-def _arbitrary_plan(problem: Problem, allocation: Allocation) -> Plan:
+def _arbitrary_plan(problem: Problem, allocation: Allocation, within_reach: bool) -> Plan:
     """The plan for labels that are arbitrary, or another network's: each is an equation."""
     labels = dimension = problem.network.outputs
     found = allocation_rank(allocation, problem.student(allocation), labels)
@@ -145,7 +168,7 @@ def _arbitrary_plan(problem: Problem, allocation: Allocation) -> Plan:
         return Plan(allocation, found.rank, found.rank, None, source, is_special=True)
     if found.rank < dimension:
         return _minimal_plan(allocation, labels, found.rank, found.error)
-    return _full_plan(problem, allocation, labels)
+    return _full_plan(problem, allocation, labels, within_reach)
 
 
 def _minimal_plan(allocation: Allocation, whole: int, own: int, error: Fraction) -> Plan:
@@ -153,16 +176,24 @@ def _minimal_plan(allocation: Allocation, whole: int, own: int, error: Fraction)
     return Plan(allocation, whole, own, 0, source, certainty=by_rank(error))
 
 
-def _full_plan(problem: Problem, allocation: Allocation, whole: int) -> Plan:
+def _full_plan(
+    problem: Problem, allocation: Allocation, whole: int, within_reach: bool = False
+) -> Plan:
     """The plan of an allocation of full rank: itself, or a part of it with as many weights."""
     own = whole
     if allocation.size == whole:
         return Plan(allocation, whole, own, None, "not counted")
     network, support = problem.network, problem.student(allocation)
+    given = problem.with_allocation(allocation)
+    for cells_of in reached_cells(given) if within_reach else ():
+        if allocation_rank(cells_of.allocation, cells_of.student(), whole).rank == whole:
+            # Of a linear network their equations are those of a chain, with few unknowns.
+            plan = _full_plan(cells_of, cells_of.allocation, whole)
+            return replace(plan, reduction=WithinReach(plan.problem_of(cells_of)))
     cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
     if cells is None:
         return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")
-    part = KeptFixed(problem.with_allocation(allocation), Allocation.from_cells(network, cells))
+    part = KeptFixed(given, Allocation.from_cells(network, cells))
     return Plan(part.part, whole, own, None, "not counted", reduction=part)
 
 

@@ -10,9 +10,11 @@ from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from typing import Any
 
+from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.updates import Update
 from numeric.studies.store import StudyInfo
 
 # Largest number of cells that are listed; the number of the others is given.
@@ -58,7 +60,7 @@ def study_differences(
 def _cells(problem: Problem) -> set[tuple[str, int, int]]:
     if problem.is_random:
         return set()
-    return set(problem.allocation.cells)
+    return set(in_parameters(problem).allocation.cells)
 
 
 def _facets(study: StudyInfo, problem: Problem) -> dict[str, Any]:
@@ -73,7 +75,9 @@ def _facets(study: StudyInfo, problem: Problem) -> dict[str, Any]:
         if name not in ("network", "learnable", "support")
     }
     known |= {
-        name: value for name, value in problem.learnable.items() if isinstance(value, RandomCells)
+        name: value
+        for name, value in problem.learnable.items()
+        if isinstance(value, RandomCells | Update)
     }
     known |= {
         f"support of {name}": f"{int(mask.sum())} cells, {sha256(mask.tobytes()).hexdigest()[:6]}"

@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from algebra.errors import InputError, shown, whole_number
+from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime, check_time, positive_seconds, unlimited, within
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
@@ -309,7 +310,7 @@ class Study:
 
     def plan(self) -> Plan:
         """The plan of the problem's allocation (ranks, root count), before any trial."""
-        return kept_counter(self.work).plan(self.work.problem.allocation)
+        return kept_counter(self.work).plan(in_parameters(self.work.problem).allocation)
 
     def _give_up(self, trials: int) -> None:
         """Record the first missing trial, during which the time limit was reached."""
@@ -336,7 +337,9 @@ class Study:
     def _named(self, count: InstanceCount) -> InstanceCount:
         """The count with the cells of its solutions' columns, which a store does not keep."""
         problem = self.work.problem
-        return count if problem.is_random else count.with_cells(problem.allocation.cells)
+        if problem.is_random:
+            return count
+        return count.with_cells(in_parameters(problem).allocation.cells)
 
     def _fill(self, trials: int, reported: set[int], advance: Advance | None) -> None:
         """Compute the missing trials among 0 … `trials` - 1."""

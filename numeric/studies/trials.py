@@ -18,6 +18,7 @@ from functools import cached_property
 from typing import Any
 
 from algebra.errors import InputError
+from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.time_limits import positive_seconds
@@ -78,7 +79,8 @@ class TrialSeries:
         cls, problem: Problem, seed: int = 0, engine: str | None = None, **more: Any
     ) -> TrialSeries:
         """Trials with the network's default engine where none is named."""
-        return cls(problem, seed, TrialSettings(chosen_engine(problem.network, engine), **more))
+        network = in_parameters(problem).network
+        return cls(problem, seed, TrialSettings(chosen_engine(network, engine), **more))
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data from which `from_dict` makes the same trials."""

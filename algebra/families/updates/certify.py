@@ -10,7 +10,7 @@ on the
   "lies in it" is a system of equations analytic in the teacher's weights, so it holds for all
   teachers (`algebra.families.activations.certify`, "the read-out suffices", whose proof uses no
   more).  Or some cells within the reach of the updates are maximal.  Or the number N of complex
-  solutions is odd (`algebra.systems.update_roots`).
+  solutions is odd (`algebra.ranks.updates`).
 * **intermediate**: not minimal, and an output cannot reach some labels
   (`algebra.families.stuck_output`; that argument does not depend on how hidden weights learn).
 * **undecided** otherwise, with a list of what was tried.
@@ -46,12 +46,12 @@ from algebra.families.updates.equivalent import (
     with_cells,
 )
 from algebra.networks.limits import plural
+from algebra.polynomials.msolve.process import MsolveMissing
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.parametrized import by_parameters, learning_rank
-from algebra.systems.root_count import RootCountError
-from algebra.systems.update_roots import update_root_count
+from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.time_limits import SHARES, Limits, OutOfTime, phase, within
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
@@ -102,6 +102,7 @@ class _UpdateCertifier(OnRanks):
             whole = network_rank(self.network, problem.support, effort.seed)
             own = learning_rank(self.learning, whole.rank, effort.seed)
         super().__init__(problem, effort, whole, own)
+        self.moved = by_parameters(problem)
 
     def run(self) -> Certificate:
         whole, own, learning = self.whole, self.own, self.learning
@@ -125,13 +126,18 @@ class _UpdateCertifier(OnRanks):
         if learning.dimension > whole.rank:
             rule = "not minimal, more dimensions than equations"
             return self.conclude(UNDECIDED, rule, tried=looked)
+        if self.network.equations_are == "analytic":
+            looked = (*looked, "a number of complex solutions: it is infinite for analytic labels")
+            return self.conclude(UNDECIDED, "not minimal, analytic", tried=looked)
         try:
-            roots = update_root_count(
-                self.problem,
+            roots = generic_root_count(
+                self.moved.allocation,
+                self.problem.support,
                 seed=self.effort.seed,
                 timeout=self.effort.limits.part(SHARES.updated_root_count),
+                has_full_rank=True,
             )
-        except (RootCountError, OutOfTime) as met:
+        except (RootCountError, MsolveMissing, OutOfTime) as met:
             looked = (*looked, f"generic root count: {met}")
             return self.conclude(UNDECIDED, "not minimal, root count out of reach", tried=looked)
         self.counted(roots)
@@ -151,7 +157,7 @@ class _UpdateCertifier(OnRanks):
         """
         if self.network.ranks_are_exact(self.problem.support):
             return True
-        moved = by_parameters(self.problem)
+        moved = self.moved
         return self.regular_minor(moved.network, moved.allocation.cells, self.problem.support)
 
     def _minimal(self, whole: GenericRank, own: GenericRank) -> Certificate:

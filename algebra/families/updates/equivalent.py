@@ -8,13 +8,19 @@ types is a problem of cells, with the same match probability, verdict and eviden
 **Within reach.**  W + U Vᵀ takes all values of the cells in any a rows and k − a columns, since
 these change by a matrix of rank at most k.  Ties take all values of cells whose number occurs once,
 gains those of weights that are alone in their line.  If such cells have MP = 1, so has the problem.
+
+**Instances.**  Verbs that solve instances take the problem of `in_parameters`: that of equivalent
+cells, or the parameters as weights.  With more parameters than equations an instance has infinitely
+many solutions; one in cells within reach is one of them (`WithinReach`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import product
+from typing import Any
 
 import networkx as nx
 import numpy as np
@@ -23,9 +29,12 @@ from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.networks.base import Network
 from algebra.networks.protocols import HasJacobian, jacobian_of, not_known
+from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
+from algebra.problems.reduction import Matrices, Reduction
 from algebra.problems.updates import LowRank, Update
+from algebra.ranks.parametrized import by_parameters, by_updates
 
 # The verdict on the cells has its own theorem and premises.
 CELLS_WITHIN_REACH = Premises(
@@ -45,7 +54,7 @@ def same_labels(verdict: str) -> Premises:
     return Premises("same_labels", verdict, covers)
 
 
-# An odd number of complex solutions in the parameters: `algebra.systems.update_roots`.
+# An odd number of complex solutions in the parameters: `algebra.ranks.updates`.
 _PARAMETERS = "N counts the solutions in the parameters of the updates"
 ODD_PARAMETER_COUNT = Premises(
     "root_count",
@@ -71,7 +80,7 @@ def need_jacobian(network: Network) -> None:
     """
     # A lowered network has a Jacobian only as the other kind.
     if not (network.rank_decides and isinstance(network, HasJacobian)):
-        raise not_known(network, "verdicts on updates", "of linear networks, rnn and ffn they are")
+        raise not_known(network, "updates", "of linear networks, rnn and ffn they are")
 
 
 def as_plain(problem: Problem) -> Problem:
@@ -117,6 +126,64 @@ def problems_of_cells(problem: Problem) -> Iterator[Problem]:
                 mask = update.alone(shape, support.get(name))
             masks[name] = mask
         yield with_cells(problem, masks)
+
+
+@lru_cache(maxsize=16)
+def in_parameters(problem: Problem) -> Problem:
+    """The problem whose instances are solved: cells instead of updates, or their parameters.
+
+    Examples
+    --------
+    >>> from algebra.networks.recurrent import LinearRNN
+    >>> net = LinearRNN(n=3, T=2, b=1, d=1, m=2)
+    >>> in_parameters(Problem(net, {"W": {"gain": "rows"}})).allocation
+    Allocation(g_W[0,0] g_W[1,0] g_W[2,0])
+    """
+    if not problem.updates:
+        return problem
+    need_jacobian(problem.network)
+    if not problem.network.has_instances or problem.network.has_kinks:
+        raise not_known(problem.network, "updates of instances")
+    plain = as_plain(problem)
+    return by_parameters(with_cells(plain, cells_instead(plain)))
+
+
+@dataclass(frozen=True)
+class WithinReach(Reduction):
+    """A problem of cells whose values the parameters of updates take, without surplus weights.
+
+    Its solutions are solutions of the original problem; if it has none nothing follows.
+
+    Attributes
+    ----------
+    cells : Problem
+    """
+
+    cells: Problem
+
+    @property
+    def problem(self) -> Problem:
+        return self.cells
+
+    def allocation(self, allocation: Allocation) -> Allocation:
+        return self.cells.allocation
+
+    def weights(self, weights: Matrices, one: Any) -> Matrices:
+        """Without the arrays of parameters: no update has changed the matrices."""
+        return {name: weights[name] for name in self.cells.network.shapes}
+
+    def restore(
+        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
+    ) -> tuple[Any, ...]:
+        """Empty: the parameters of the solution are not computed."""
+        return ()
+
+
+def reached_cells(problem: Problem) -> Iterator[Problem]:
+    """The problems of cells within reach of a problem of `in_parameters`; none without updates."""
+    updated = by_updates(problem)
+    if updated.updates:
+        yield from problems_of_cells(updated)
 
 
 def within_reach(update: Update, mask: np.ndarray, support: np.ndarray | None) -> bool:

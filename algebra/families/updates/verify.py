@@ -6,7 +6,7 @@
 * J_θ is compared with forward-mode derivatives: the updates' own maps and the network's, evaluated
   with dual numbers in random directions of θ.  Ranks are computed by the verifier's own
   elimination; for deficits new primes and points are used.
-* N is counted again modulo another prime, in the other chart of low-rank matrices.
+* N is counted again as that of the parameters, modulo another prime at another instance.
 * A regular minor of J_θ is computed again in balls of other precisions.
 * Cells within reach: the updates must take all their values; their certificate is verified too.
 """
@@ -35,9 +35,10 @@ from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
 from algebra.certificates.rank_claims import argues, read_evidence
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.declarations import DEGREE, Count
+from algebra.declarations import Count
 from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
-from algebra.families.linear.recount import counted_modulo
+from algebra.families.linear.arguments.argument import Claimed
+from algebra.families.linear.recount import check_root_count
 from algebra.families.stuck_output import check_stuck, refute_maximal
 from algebra.families.updates.equivalent import (
     CELLS_WITHIN_REACH,
@@ -58,7 +59,6 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import by_parameters
-from algebra.systems.update_roots import FORM, LAST, count_at
 
 # Verifies the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
@@ -272,17 +272,11 @@ class _UpdateChecker(FormalClaimChecker):
         self.say("verdict", status, text + roots.given(status))
         return status
 
-    def _parameter_count(self, claimed: RootEvidence) -> str:
-        """Count N again: another prime, other chart of low ranks."""
-        place, size = "evidence.root_count", self.problem.learning.dimension
-        if not size == self.claim.equations == self.claim.rank:
-            text = f"dimension {size}, {self.claim.equations} equations: N is not finite"
-            raise CheckFailed(place, text)
-        if claimed.form != FORM or claimed.rule != DEGREE:
-            raise CheckFailed(place, "is not made of equations in the parameters")
-        seconds = self.effort.limits.basis
-        return counted_modulo(
-            claimed.value, claimed.primes, "solutions",
-            lambda p, rng: count_at(self.problem, p, rng, LAST, seconds), self.seed, place,
-            self.say,
-        )  # fmt: skip
+    def _parameter_count(self, roots: RootEvidence) -> str:
+        """Count N of the parameters again, as that of single weights."""
+        claimed = Claimed(self.claim.verdict, self.claim.equations, roots, self.effort, self.say)
+        return check_root_count(self.moved, self.moved.allocation, roots, claimed)
+
+
+def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:
+    return {name: mask.tolist() for name, mask in support.items()}

@@ -8,8 +8,13 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from flint import arb
 
-from algebra.errors import known_name
+from algebra.errors import InputError, known_name
+from algebra.problems.problem import Problem
+from algebra.problems.updates import LowRank
+from algebra.programs.balls import as_balls
+from algebra.ranks.parametrized import Parametrized, by_updates
 from algebra.time_limits import check_time
 from numeric.conditions import conditions
 from numeric.experiments.profiles.errors import least_error, new_errors
@@ -52,6 +57,31 @@ class Measure:
     )
 
 
+def _weights(
+    instance: Instance, middles: np.ndarray, radii: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Centres and radii of the weights that learn, and their values before learning.
+
+    Where matrices learn by updates these are the weights that change, enclosed in balls.
+    """
+    network = instance.problem.network
+    if not isinstance(network, Parametrized):
+        return middles, radii, instance.before
+    learning = by_updates(instance.problem).learning
+    cells, fixed = learning.moving.cells, instance.weights
+    before = np.array([fixed[name][i, j] for name, i, j in cells])
+    found = np.empty((2, len(middles), len(cells)))
+    for row, (middle, radius) in enumerate(zip(middles, radii, strict=True)):
+        student = {name: as_balls(value) for name, value in fixed.items()}
+        for (name, i, j), x, r in zip(instance.allocation.cells, middle, radius, strict=True):
+            student[name][i, j] = arb(float(x), float(r))
+        after = network.after(student)
+        for column, (name, i, j) in enumerate(cells):
+            ball = after[name][i, j]
+            found[:, row, column] = float(ball.mid()), math.nextafter(float(ball.rad()), math.inf)
+    return found[0], found[1], before
+
+
 def _largest(
     middles: np.ndarray, radii: np.ndarray, origin: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -62,15 +92,16 @@ def _largest(
 
 
 def _size(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    return _largest(middles, radii, np.zeros(middles.shape[1]))
+    middles, radii, before = _weights(instance, middles, radii)
+    return _largest(middles, radii, 0 * before)
 
 
 def _change(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    return _largest(middles, radii, instance.before)
+    return _largest(*_weights(instance, middles, radii))
 
 
 def _norm(instance: Instance, middles: np.ndarray, radii: np.ndarray) -> Any:
-    before = instance.before
+    middles, radii, before = _weights(instance, middles, radii)
     length = np.linalg.norm(middles - before, axis=1)
     slack = radii * (1 + _SLACK) + _SLACK * (np.abs(middles) + np.abs(before))
     off = np.linalg.norm(slack, axis=1) + len(before) * _SLACK * length
@@ -97,6 +128,22 @@ MEASURES = {
         Measure("condition", "condition number allowed", None, _condition, is_slow=True),
     )
 }
+
+
+def check_measure(problem: Problem, measure: Measure) -> None:
+    """Refuse a measure that has no meaning for what learns.
+
+    Raises
+    ------
+    InputError
+    """
+    if measure.name == "condition" and any(
+        isinstance(u, LowRank) for u in problem.updates.values()
+    ):
+        raise InputError(
+            "`by` ('condition'): it is about single parameters, and those of a low-rank update "
+            "have no meaning one by one; take size, change, norm or error"
+        )
 
 
 def find_measure(name: str) -> Measure:

@@ -11,6 +11,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.families.registry import family_of
+from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
@@ -80,7 +81,7 @@ class Thresholds:
     """
 
     def __init__(self, problem: Problem, seed: int, measure: Measure) -> None:
-        self.problem = problem
+        self.problem = problem = in_parameters(problem)
         self.seed = seed
         self.measure = measure
         self._pools = CertifiedPools(problem.support)
@@ -158,6 +159,7 @@ def is_listed(problem: Problem) -> bool:
     InputError
         For networks whose matches are not listed and cannot be bounded.
     """
+    problem = in_parameters(problem)
     network = problem.network
     if network.chain() is None and not network.equations_are:
         if family_of(network).name != "relu":
@@ -178,6 +180,11 @@ def with_bound(problem: Problem, measure: Measure, bound: float) -> Problem:
     InputError
         For a cost that no constraint bounds.
     """
+    if problem.updates:
+        raise InputError(
+            f"`by` ({measure.name!r}): more parameters learn by updates than there are equations, "
+            "so matches form families, which can be bounded for single cells only"
+        )
     if measure.constraint is None:
         raise InputError(
             f"`by` ({measure.name!r}): more weights learn than there are equations, so matches "

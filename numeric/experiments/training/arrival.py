@@ -280,7 +280,7 @@ def arrivals_of(problem: Problem, allocation: Allocation) -> Arrivals | None:
     """The tests of an allocation's runs; None if it has no matches that can be isolated."""
     if family_of(problem.network).name == "relu":
         return ReluArrivals()
-    plan = rank_plan(problem, allocation)
+    plan = rank_plan(problem, allocation, within_reach=False)
     if plan.is_minimal:
         return None
     if problem.network.chain() is None:

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from itertools import pairwise
 from typing import Any
 
@@ -26,6 +26,7 @@ import numpy as np
 
 from algebra.documents import Document
 from algebra.errors import InputError, whole_number
+from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.results import Result, named
@@ -366,6 +367,7 @@ class Experiment:
     """
 
     def __init__(self, problem: Problem, seed: int, settings: TrainingSettings) -> None:
+        problem = in_parameters(problem)
         check_trainable(problem.network)
         self.problem = problem
         self.seed = seed
@@ -386,7 +388,7 @@ class Experiment:
             Called with each trained trial.
         """
         for some in self._batches(counts):
-            instances = [draw_instance(self.problem, self.seed, c.index) for c in some]
+            instances = [self._untrained(c.index) for c in some]
             starts = np.concatenate([starts_of(i, self.starts) for i in instances])
             loss = Loss(Students.of(instances, self.starts))
             chosen = find_optimizer(self.settings.optimizer)
@@ -400,6 +402,12 @@ class Experiment:
                 if advance is not None:
                     advance(trained)
                 yield trained
+
+    def _untrained(self, index: int) -> Instance:
+        """The instance of a trial; what a low rank adds to a matrix is 0 before training."""
+        instance = draw_instance(self.problem, self.seed, index)
+        none = {name: 0 * instance.weights[name] for name in self.problem.network.added}
+        return replace(instance, weights={**instance.weights, **none}) if none else instance
 
     def _batches(self, counts: Sequence[InstanceCount]) -> Iterator[Sequence[InstanceCount]]:
         network = self.problem.network

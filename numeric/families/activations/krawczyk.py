@@ -21,7 +21,6 @@ import numpy as np
 from flint import arb, arb_mat, ctx
 
 from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit
-from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.balls import as_balls, ball_product
 from numeric.instances import Instance
 
@@ -60,7 +59,6 @@ class ActivationBallSystem:
 
     def __init__(self, instance: Instance) -> None:
         network = instance.allocation.network
-        assert isinstance(network, ActivatedNetwork)
         self.network, self.cells = network, instance.allocation.cells
         self.weights = {name: as_balls(value) for name, value in instance.weights.items()}
         self.X = as_balls(instance.X)

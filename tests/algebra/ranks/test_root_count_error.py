@@ -6,7 +6,7 @@ import pytest
 
 from algebra.linalg.modular import PRIME_COUNT
 from algebra.polynomials.msolve.solver import quotient_degree
-from algebra.problems.updates import read_update
+from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.root_count_error import (
     NUMERICAL,
     PROBABLE,
@@ -19,7 +19,6 @@ from algebra.ranks.root_count_error import (
 )
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import generic_root_count
-from algebra.systems.update_roots import update_root_count
 from matchprob import Allocation, LinearFeedForward, LinearRNN, Problem
 from tests.samples import NET
 
@@ -65,7 +64,7 @@ def test_no_bound_is_no_number(network, unknowns):
 def test_updates_have_a_number():
     """Parameters that change several weights: the same argument, with their degree."""
     problem = Problem(NET, {"W": {"tied": [[1, 0], [0, 2]]}})
-    found = update_root_count(problem)
+    found = generic_root_count(by_parameters(problem).allocation)
     assert found.certainty.kind == PROBABLE
     assert found.certainty.bound >= by_primes(NET, ("W",), 2, 2, 2).bound
 
@@ -75,7 +74,8 @@ def test_degrees_of_labels():
     net = LinearRNN(n=3, T=4, b=1, d=2, m=2)
     assert label_degree(net, ("W",)) == 4
     assert label_degree(net, ("B", "W", "D")) == 6
-    assert label_degree(net, ("W",), {"W": read_update({"lora": 1}, "W")}) == 8
+    low = by_parameters(Problem(net, {"W": {"lora": 1}})).network
+    assert label_degree(low, ("U_W", "V_W")) == 8
     deep = LinearFeedForward(q=2, widths=(3, 3), d=2, m=2)
     assert label_degree(deep, ("W1", "W3")) == 2
 

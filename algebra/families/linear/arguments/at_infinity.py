@@ -79,8 +79,8 @@ from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
+from algebra.systems.label_equations import written_labels
 from algebra.systems.root_count import RootCountError
-from algebra.systems.update_roots import FIRST, update_equations
 from algebra.time_limits import (
     OutOfTime,
     check_time,
@@ -147,7 +147,7 @@ class _LabelSystem:
 
     def __init__(self, problem: Problem, p: int, rng: random.Random) -> None:
         self.p, self.rng = p, rng
-        equations = update_equations(problem, p, rng, FIRST, _MOST_TERMS)
+        equations = written_labels(problem, p, rng, _MOST_TERMS)
         terms = [dict(f.terms()) for f in equations]
         place = {
             monomial: k for k, monomial in enumerate(dict.fromkeys(m for t in terms for m in t))
@@ -435,7 +435,7 @@ def check(problem: Problem, found: AtInfinity, claimed: Claimed) -> str:
         raise CheckFailed(f"{PLACE}.solutions", f"{found.solutions} is even: it proves nothing")
 
     def count(p: int, rng: random.Random) -> int | None:
-        labels = update_equations(problem, p, rng, FIRST, _MOST_TERMS)
+        labels = written_labels(problem, p, rng, _MOST_TERMS)
         parts = leading_parts([dict(f.terms()) for f in labels], found.growth, p)
         if len(parts) != equations:
             text = f"{len(parts)} independent label equations, not {equations}"
