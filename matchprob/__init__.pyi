@@ -34,6 +34,7 @@ from algebra.problems.updates import Tied as Tied
 from algebra.programs.onnx import Read as Read
 from algebra.systems.system import build_system as build_system
 from algebra.time_limits import LimitReached as LimitReached
+from matchprob.api.capacity import assert_trainable as assert_trainable
 from matchprob.api.capacity import capacity as capacity
 from matchprob.api.certify import certify as certify
 from matchprob.api.certify import decide as decide

@@ -223,6 +223,58 @@ def capacity(
         return replace(made, assumed=found.assumed)
 
 
+def assert_trainable(
+    model: Any,
+    example_inputs: Any = None,
+    learn: str | Sequence[str] = (),
+    *,
+    seed: int = 0,
+    timeout: float = math.inf,
+) -> None:
+    """Fail, as an assertion of a test does, if a parameter that learns has no effect.
+
+    Parameters
+    ----------
+    model : str, Path, Read or torch.nn.Module
+    example_inputs : tensor, sequence or mapping, optional
+        What the `forward` of a module takes.
+    learn : str or sequence of str, optional
+        Names, patterns or roles; by default what requires a gradient.
+    seed : int, optional
+    timeout : float, optional
+        Seconds.
+
+    Raises
+    ------
+    AssertionError
+        With a line for each parameter: what no label depends on, what no gradient ever moves from
+        the model's own weights, patterns that match nothing, what was not decided in time.  A start
+        without a gradient that the others move away from does not fail.
+    InputError
+
+    Examples
+    --------
+    >>> import matchprob as mp
+    >>> mp.assert_trainable("examples/data/block.onnx", learn="biases")
+    Traceback (most recent call last):
+    AssertionError: 67 of 75 learnable parameters have an effect
+      k.bias: 8 without effect anywhere (a shift of the input of a softmax, which has no effect)
+    >>> mp.assert_trainable("examples/data/block.onnx", learn="norms")
+    """
+    found = capacity(
+        model, learn, check=True, example_inputs=example_inputs, seed=seed, timeout=timeout
+    )
+    lines = [
+        f"{one.name}: {one.size} without effect {one.where} ({one.reason})"
+        for one in found.without_effect
+        if one.is_stuck
+    ]
+    lines += [f"{pattern}: no parameter matches" for pattern in found.unmatched]
+    lines += [f"{name}: not decided in time" for name in found.open]
+    if lines:
+        raise AssertionError("\n  ".join([found.document().title, *lines]))
+
+
 def _checked(
     found: Read, learn: Patterns | Mapping[str, Patterns], name: str, data: Any, seed: int
 ) -> CapacityCheck:

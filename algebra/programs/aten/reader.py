@@ -19,6 +19,7 @@ References
 
 from __future__ import annotations
 
+import difflib
 import math
 import operator
 from collections.abc import Mapping, Sequence
@@ -466,4 +467,6 @@ def _title(node: Any) -> str:
 
 
 def _unknown(name: str) -> str:
-    return f"the operator {one_line(name)} is not known; known are {', '.join(sorted(ATEN))}"
+    near = difflib.get_close_matches(name.partition(".")[0], ATEN, 3)
+    like = f"; similar ones that are: {', '.join(near)}" if near else ""
+    return f"the operator {one_line(name)} is not known{like} ({len(ATEN)} are known)"

@@ -1,6 +1,7 @@
 """`capacity(check=True)`: what has an effect here, anywhere, or never moves."""
 
 import numpy as np
+import pytest
 
 import matchprob as mp
 from algebra.programs.program import Builder
@@ -88,3 +89,20 @@ def test_many_labels_cost_no_more():
     net = type(read)(program, values, frozenset(), {}, {"w": "matrix"})
     found = mp.capacity(net, check=True)
     assert (found.trainable, found.effective) == (3000, 3000)
+
+
+def test_an_assertion_for_tests():
+    """It fails with a line for each parameter; a start that others move away from passes."""
+    lines = str(refuses_to_pass(gated(DIAGONAL), learn="V,missing")).splitlines()
+    assert lines[0] == "1 of 3 learnable parameters have an effect"
+    assert lines[1].startswith("  V: 2 without effect anywhere")
+    assert lines[2] == "  missing: no parameter matches"
+    net = gated({"W": drawn(4, 4), "b": drawn(4), "V": drawn(2, 4), "g": np.zeros(())})
+    assert mp.assert_trainable(net, learn="W,b,g") is None
+
+
+def refuses_to_pass(*given, **more):
+    """The assertion's error."""
+    with pytest.raises(AssertionError) as caught:
+        mp.assert_trainable(*given, **more)
+    return caught.value

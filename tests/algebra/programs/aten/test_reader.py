@@ -87,7 +87,7 @@ def test_what_is_refused_in_one_line():
     """Unknown operators by node and module, mixed samples, half precision, odd inputs."""
     x = normal(3)
     found = refused(nn.Sequential(nn.Linear(3, 2), Computes(lambda s, h: h.sin())).double(), x)
-    assert "node `sin` (sin.default) in `1`: the operator sin is not known; known are" in found
+    assert "node `sin` (sin.default) in `1`: the operator sin is not known" in found
     assert "add, addmm," in found
     assert "adds along the batch axis" in refused(Computes(lambda s, h: h - h.mean(0)), x)
     assert "combines samples" in refused(Computes(lambda s, h: h @ h.T), x)
