@@ -17,7 +17,7 @@ import os
 import select
 import stat
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -131,6 +131,25 @@ def read_bytes(
     if length is not None and left > 0:
         raise InputError(f"it ends {left:,} bytes before what is said to stand in it")
     return b"".join(parts)
+
+
+def read_parts(path: str | Path) -> Iterator[bytes]:
+    """The content of a regular file that another file names, in parts: its length has no limit.
+
+    Raises
+    ------
+    InputError, OSError, ValueError
+        As of `read_bytes`.
+    """
+    _check_kind(os.stat(path).st_mode, True)
+    handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+    try:
+        _check_kind(os.fstat(handle).st_mode, True, handle)
+        while part := _part(handle, _PART, True):
+            check_time()
+            yield part
+    finally:
+        os.close(handle)
 
 
 _MODULE = (

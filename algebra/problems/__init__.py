@@ -9,6 +9,7 @@ edge_columns  Long edge lists, coded by columns
 headers       Words of published edge lists: headers of columns, types of synapses
 sheets        Tables of texts as they are published: separators, encodings, workbooks, compression
 file_entries  Entries of problem files that name another file
+unit_tables   Tables of units: columns of names, types, transmitters, roles
 tables        Matrices and edge lists in files, as spreadsheets, NumPy and MATLAB write them
 schema        The format of problem files as a JSON Schema, with the meaning of each key
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it

@@ -1,27 +1,31 @@
 """Long edge lists by columns: the words of a list, and their numbers for each line.
 
-A list of 10^6 synapses has 10^6 lines and some ten thousand different words.  If it has the plain
+A list of 10^7 synapses has 10^7 lines and some ten thousand different words.  If it has the plain
 form that programs write (a header, one separator without quotation marks, equally many cells in
-each line, no types or regions of synapses), its columns are split and coded at once, and what
-depends on a word is asked once for each word.  Anything else, and every list with an error, is left
-to the reader of single lines (`algebra.problems.tables`), whose messages name the line.
+each line, no types of synapses), it is read in parts: the columns of a part are split and coded at
+once, only the codes are kept, and what depends on a word is asked once for each word.  So the limit
+of memory binds, not the length of the file.  Anything else is left to the reader of single lines
+(`algebra.problems.tables`).  An error in a list that is read by columns is the one that the reader
+of single lines finds in the lines that cause it.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain
+from math import lcm
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.rational import exact_number
-from algebra.problems.edges import Edge, Edges, LongList, check_units
-from algebra.problems.file_entries import POST, PRE
+from algebra.memory_limits import check_memory
+from algebra.problems.edges import Edge, Edges, LongList, Pairs, check_units, none_between
+from algebra.problems.file_entries import POST, PRE, SUM
 from algebra.problems.headers import VALUES, columns_of, is_header
 from algebra.problems.names import Names
-from algebra.problems.sheets import separated, separator
+from algebra.problems.sheets import separated, separator, wanted_rows
 from algebra.time_limits import check_time
 
 # Characters of a text from which on its columns are coded.
@@ -30,7 +34,10 @@ LONG = 1 << 18
 _SAMPLE = 60
 _LONGEST_LINE = 1 << 16
 # What a plain list does not contain: quotation marks, comments, other ends of lines.
-_SPECIAL = ('"', "#", "%", "\r")
+_SPECIAL = ('"', "#", "%", "\r", "\0")
+# Bytes that a character of a part takes while its cells are split.
+_SPLIT = 24
+_REGION = "region"
 
 
 class EdgeColumns(LongList):
@@ -46,14 +53,21 @@ class EdgeColumns(LongList):
         The different numbers of edges; empty if the list has none.
     values : ndarray of int
         For each edge the place of its number among the texts.
+    regions : sequence of str
+        The different regions; empty if the list has none.
+    places : ndarray of int
+        For each edge the place of its region.
+    rows : ndarray of int
+        The number of each edge's line in the file.
     """
 
     def __init__(
         self, words: Sequence[str], pre: np.ndarray, post: np.ndarray, texts: Sequence[str],
-        values: np.ndarray,
+        values: np.ndarray, regions: Sequence[str], places: np.ndarray, rows: np.ndarray,
     ) -> None:  # fmt: skip
         self.words, self.pre, self.post = tuple(words), pre, post
         self.texts, self.values = tuple(texts), values
+        self.regions, self.places, self.rows = tuple(regions), places, rows
 
     def __len__(self) -> int:
         return len(self.pre)
@@ -62,8 +76,9 @@ class EdgeColumns(LongList):
         if isinstance(k, slice):
             return tuple(self[i] for i in range(*k.indices(len(self))))
         text = self.texts[self.values[k]] if self.texts else ""
-        place = f"row {range(2, len(self) + 2)[k]}"
-        return Edge(self.words[self.post[k]], self.words[self.pre[k]], text, place=place)
+        region = self.regions[self.places[k]] if self.regions else ""
+        pre, post = self.words[self.pre[k]], self.words[self.post[k]]
+        return Edge(post, pre, text, region=region, place=f"row {self.rows[k]}")
 
     def __iter__(self) -> Iterator[Edge]:
         return (self[k] for k in range(len(self)))
@@ -72,9 +87,7 @@ class EdgeColumns(LongList):
     def units(self) -> tuple[str, ...]:
         return self.words
 
-    def places(
-        self, names: Names, matrix: str, skips: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
+    def pairs(self, of: Edges, names: Names, matrix: str, skips: bool) -> Pairs | Sequence[Edge]:
         sides = []
         for axis, codes in enumerate((self.post, self.pre)):
             index = np.full(len(self.words), -1, np.int64)
@@ -83,33 +96,102 @@ class EdgeColumns(LongList):
                     index[k] = names.index(matrix, axis, self.words[k])
                 except InputError:
                     if not skips:
-                        return None
+                        return [self[int(np.argmax(codes == k))]]
             sides.append(index[codes])
         rows, columns = sides
         kept = np.flatnonzero((rows >= 0) & (columns >= 0))
-        rows, columns = rows[kept], columns[kept]
+        if not len(kept):
+            raise none_between(self, matrix)
+        check_time()
         width = names.network.shapes[matrix][1]
-        if not len(kept) or len(np.unique(rows * width + columns)) < len(kept):
-            return None
-        return rows, columns, kept
+        cells = rows[kept] * width + columns[kept]
+        # Lines of one pair and region are repeated, in others they add up.
+        count = max(1, len(self.regions))
+        lines = cells * count + (self.places[kept] if self.regions else 0)
+        order = np.argsort(lines, kind="stable")
+        is_first = np.concatenate([[True], np.diff(lines[order]) != 0])
+        if not is_first.all() and not of.repeated:
+            k = int(np.argmin(is_first))
+            return [self[int(kept[order[at]])] for at in (k - 1, k)]
+        if of.repeated != SUM:
+            order = order[is_first]
+        check_time()
+        cells, found = cells[order], kept[order]
+        starts = np.flatnonzero(np.concatenate([[True], np.diff(cells) != 0]))
+        single = np.diff(np.append(starts, len(cells))) == 1
+        if not single.all() and of.measures not in ("", "weight"):
+            k = int(starts[np.argmin(single)])
+            return [self[int(found[at])] for at in (k, k + 1)]
+        scale, sums = self._sums(of, found, starts)
+        texts = self.values[found[starts]] if self.texts else np.zeros(len(starts), np.int64)
+        is_sum = ~single & (of.measures != "") if of.repeated != SUM else np.ones_like(single)
+        at = cells[starts]
+        return Pairs(at // width, at % width, sums, scale, np.where(is_sum, -1, texts), self.texts)
+
+    def _sums(
+        self, of: Edges, found: np.ndarray, starts: np.ndarray
+    ) -> tuple[int, np.ndarray]:  # fmt: skip
+        """The sum of the numbers of each pair, in units of 1/scale; the number of lines if none."""
+        if of.measures != "weight":
+            return 1, np.ones(len(starts), np.int64)
+        if not self.texts:
+            return 1, np.add.reduceat(np.ones(len(found), np.int64), starts)
+        exact = [exact_number(text, "weight") for text in self.texts]
+        scale = lcm(*(number.denominator for number in exact))
+        whole = [int(number * scale) for number in exact]
+        big = max(map(abs, whole), default=0) * len(found) >= 1 << 62
+        amounts = np.array(whole, object if big else np.int64)[self.values[found]]
+        return scale, np.add.reduceat(amounts, starts)
 
 
-def edges_by_columns(text: str) -> Edges | None:
+class _Codes:
+    """The different words of columns in their order, and the numbers of a column's words."""
+
+    def __init__(self) -> None:
+        self.known: dict[str, int] = {}
+        self.parts: dict[str, list[np.ndarray]] = {}
+
+    def add(self, columns: Mapping[str, Sequence[str]], kept: np.ndarray | None) -> None:
+        """Code the next lines of some columns, of which a mask says which count."""
+        listed = {
+            name: column if kept is None else [column[k] for k in kept.tolist()]
+            for name, column in columns.items()
+        }
+        for word in dict.fromkeys(chain.from_iterable(zip(*listed.values(), strict=True))):
+            self.known.setdefault(word, len(self.known))
+        for name, column in listed.items():
+            codes = np.fromiter(map(self.known.__getitem__, column), np.int32, len(column))
+            self.parts.setdefault(name, []).append(codes)
+
+    def column(self, name: str) -> np.ndarray:
+        """The codes of a column."""
+        return np.concatenate(self.parts.get(name) or [np.zeros(0, np.int32)]).astype(np.int64)
+
+
+def edges_by_columns(
+    parts: Iterable[str], where: Mapping[str, Sequence[str]] | None = None
+) -> Edges | None:
     """The edges of a long plain list; None if it is short, not plain, or has an error.
 
     Parameters
     ----------
-    text : str
-        Of a file.
+    parts : iterable of str
+        The text of a file, in parts of any length.
+    where : mapping of str to sequence of str, optional
+        As of `algebra.problems.sheets.wanted_rows`.
+
+    Raises
+    ------
+    InputError
+        If the header has no column of `where`.
     """
-    if len(text) < LONG:
+    texts = _whole_lines(parts)
+    first = next(texts, "")
+    if len(first) < LONG:
         return None
-    text = text.replace("\r\n", "\n").rstrip("\n")
-    if any(mark in text for mark in _SPECIAL):
-        return None
-    lines = text.split("\n")
-    sample = list(enumerate(lines[:_SAMPLE], 1))
-    if any(not line.strip() for _, line in sample):
+    lines = first.split("\n", _SAMPLE)[:_SAMPLE]
+    sample = list(enumerate(lines, 1))
+    if any(mark in first for mark in _SPECIAL) or any(not line.strip() for line in lines):
         return None
     mark = separator(sample, "", is_header, 0)
     [header] = separated(sample[:1], mark)[0]
@@ -120,50 +202,77 @@ def edges_by_columns(text: str) -> Edges | None:
     except InputError:
         return None
     column = next((name for name in VALUES if name in at), "")
-    if set(at) - {PRE, POST, column}:
+    if set(at) - {PRE, POST, _REGION, column}:
         return None
-    check_time()
-    width = len(header)
-    if {line.count(mark) for line in lines} != {width - 1} or len(lines) < 2:
+    chosen = wanted_rows(header, where or {})
+    width, row, rows = len(header), 2, list[np.ndarray]()
+    units, numbers, regions = _Codes(), _Codes(), _Codes()
+    for text in chain([first.partition("\n")[2]], texts):
+        check_time()
+        check_memory(_SPLIT * len(text), "reading a list of synapses")
+        if not text:
+            continue
+        if any(special in text for special in _SPECIAL):
+            return None
+        lines = text.split("\n")
+        marks = {line.count(mark) for line in lines}
+        if marks != {width - 1} or max(map(len, lines)) > _LONGEST_LINE:
+            return None
+        cells = text.replace("\n", mark).split(mark)
+        kept = None
+        if chosen:
+            is_kept = np.ones(len(lines), bool)
+            for k, words in chosen.items():
+                own = (cell.strip() in words for cell in cells[k::width])
+                is_kept &= np.fromiter(own, bool, len(lines))
+            kept = np.flatnonzero(is_kept)
+        units.add({side: cells[at[side] :: width] for side in (PRE, POST)}, kept)
+        if column:
+            numbers.add({column: cells[at[column] :: width]}, kept)
+        if _REGION in at:
+            regions.add({_REGION: cells[at[_REGION] :: width]}, kept)
+        numbered = np.arange(row, row + len(lines), dtype=np.int32)
+        rows.append(numbered if kept is None else numbered[kept])
+        row += len(lines)
+    if row == 2:
         return None
-    if max(map(len, lines)) > _LONGEST_LINE:
+    every = (*units.known, *regions.known)
+    if not all(units.known) or any(word != word.strip() for word in every):
         return None
-    cells = mark.join(lines[1:]).split(mark)
-    del lines
-    check_time()
-    pre, post = cells[at[PRE] :: width], cells[at[POST] :: width]
-    words, (pre_codes, post_codes) = _coded(chain.from_iterable(zip(pre, post, strict=True)),
-                                            (pre, post))  # fmt: skip
-    texts, values = list[str](), np.zeros(0, np.int64)
-    if column:
-        given = cells[at[column] :: width]
-        texts, [values] = _coded(given, (given,))
-    check_time()
-    if any(not word or word != word.strip() for word in words):
-        return None
-    if any("," in text or text != text.strip() for text in texts):
+    if any("," in text or text != text.strip() for text in numbers.known):
         return None
     try:
-        for number in texts if column == "weight" else ():
+        for number in numbers.known if column == "weight" else ():
             exact_number(number, "weight")
     except InputError:
         return None
+    pre, post, found = units.column(PRE), units.column(POST), np.concatenate(rows)
 
     def place(unit: str) -> str:
-        code = words.index(unit)
-        return f"row {np.flatnonzero((pre_codes == code) | (post_codes == code))[0] + 2}"
+        code = units.known[unit]
+        return f"row {found[np.argmax((pre == code) | (post == code))]}"
 
-    check_units(words, place)
-    return Edges(EdgeColumns(words, pre_codes, post_codes, texts, values), column)
+    check_units(units.known, place)
+    return Edges(
+        EdgeColumns(
+            list(units.known), pre, post, list(numbers.known), numbers.column(column),
+            list(regions.known), regions.column(_REGION), found,
+        ),
+        column,
+    )  # fmt: skip
 
 
-def _coded(
-    every: Iterable[str], columns: Sequence[Sequence[str]]
-) -> tuple[list[str], list[np.ndarray]]:
-    """The different words in their order, and for columns of them their numbers."""
-    known: dict[str, int] = dict.fromkeys(every, 0)
-    words = list(known)
-    known.update(zip(words, range(len(words)), strict=True))
-    return words, [
-        np.fromiter(map(known.__getitem__, column), np.int64, len(column)) for column in columns
-    ]
+def _whole_lines(parts: Iterable[str]) -> Iterator[str]:
+    """The text in parts that end with a line, whose last newline is left out."""
+    rest = ""
+    for part in parts:
+        text = rest + part
+        # A carriage return at the end may belong to a newline that follows.
+        held = text.endswith("\r")
+        text = (text[:-1] if held else text).replace("\r\n", "\n")
+        whole, newline, rest = text.rpartition("\n")
+        rest += "\r" * held
+        if newline and whole:
+            yield whole
+    if rest := rest.rstrip("\r\n"):
+        yield rest

@@ -32,6 +32,7 @@ from abc import abstractmethod
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -103,21 +104,37 @@ class Edge(NamedTuple):
     matrix: str = ""
 
 
-class LongList(Sequence[Edge]):
-    """The edges of a long list without types and regions, which are made when they are asked for.
+@dataclass(frozen=True)
+class Pairs:
+    """The pairs of units between which there are edges.
 
     Attributes
     ----------
-    units : tuple of str
-        All units, in the order of the list.
+    rows, columns : ndarray of int
+        Of the weight matrix.
+    sums, scale : ndarray of int, int
+        The number of each pair, times `scale`; 1 if the edges have none.
+    singles : ndarray of int
+        The place of a pair's number among the texts; -1 for pairs whose number is a sum.
     texts : tuple of str
-        The different numbers of edges; empty if there are none.
-    values : ndarray of int
-        For each edge the place of its number among the texts.
     """
 
+    rows: np.ndarray
+    columns: np.ndarray
+    sums: np.ndarray
+    scale: int
+    singles: np.ndarray
     texts: tuple[str, ...]
-    values: np.ndarray
+
+    def text(self, k: int) -> str:
+        """The number of a pair as text: that of its only line, or the sum."""
+        if self.singles[k] >= 0:
+            return self.texts[self.singles[k]] if self.texts else ""
+        return str(Fraction(int(self.sums[k]), self.scale))
+
+
+class LongList(Sequence[Edge]):
+    """The edges of a long list without types, which are made when they are asked for."""
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and tuple(self) == tuple(other)
@@ -131,13 +148,11 @@ class LongList(Sequence[Edge]):
         """All units, in the order of the list."""
 
     @abstractmethod
-    def places(
-        self, names: Names, matrix: str, skips: bool
-    ) -> tuple[np.ndarray, np.ndarray, np.ndarray] | None:
-        """Rows and columns of the edges of a matrix, and the numbers of these edges.
+    def pairs(self, of: Edges, names: Names, matrix: str, skips: bool) -> Pairs | Sequence[Edge]:
+        """The pairs of a matrix; or a few edges for which `Edges.cells` raises the same error.
 
-        None if a unit is not one of the matrix's and edges with such units are not left out
-        (`skips`), if no edge is left, or if an edge is given twice.
+        Edges with units that are not the matrix's are left out if `skips`, otherwise an error; so
+        is an edge that is given twice, and a list of which no edge is left.
         """
 
 
@@ -167,6 +182,8 @@ class Edges:
         are between the ids of a graph's nodes.
     label : str
         The attribute that counts if [names] do not decide; "" if the caller must choose.
+    at_least : number
+        Pairs of a smaller number of synapses are left out; 0 for none.
     """
 
     edges: Sequence[Edge]
@@ -177,6 +194,7 @@ class Edges:
     repeated: str = ""
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict, compare=False)
     label: str = ""
+    at_least: Any = 0
 
     def __post_init__(self) -> None:
         if not isinstance(self.type, str):
@@ -188,6 +206,14 @@ class Edges:
             raise InputError(
                 f'`repeated` ("{SUM}"): numbers of synapses add up, and the column of this list is '
                 f'`{self.column}`: give "{FIRST}"'
+            )
+        object.__setattr__(self, "at_least", exact_number(self.at_least, "at_least"))
+        if self.at_least < 0:
+            raise InputError(f"`at_least` ({self.at_least}) must not be negative")
+        if self.at_least and self.measures != "weight":
+            raise InputError(
+                f"`at_least` ({self.at_least}): the list has no number of synapses for a line"
+                + ("" if self.column else f'; if each line is one, give repeated = "{SUM}"')
             )
 
     @property
@@ -215,6 +241,8 @@ class Edges:
     @cached_property
     def counts(self) -> dict[str, int]:
         """Number of edges of each type."""
+        if isinstance(self.edges, LongList):
+            return {"": len(self.edges)}
         return dict(Counter(edge.type for edge in self.edges))
 
     def by_label(self, label: str) -> Edges:
@@ -339,6 +367,10 @@ class Edges:
         """
         if self.labels:
             return self._fitting(names, matrix).cells(names, matrix)
+        if (pairs := self._long_pairs(names, matrix)) is not None:
+            kept = np.flatnonzero(self._count(pairs)).tolist()
+            places = zip(pairs.rows[kept].tolist(), pairs.columns[kept].tolist(), strict=True)
+            return {at: pairs.text(k) for at, k in zip(places, kept, strict=True)}
         if (own := self._of_matrix(names, matrix)) is not self:
             return own.cells(names, matrix)
         lines: dict[tuple[int, int], dict[_Part, list[Edge]]] = {}
@@ -361,17 +393,44 @@ class Edges:
             if not part or self.repeated == SUM:
                 part.append(edge)
         if edges and not lines:
-            raise InputError(
-                f"none of its {len(edges)} edges is between units of {matrix} that have names; the "
-                f"first is {_described(edges[0])}"
-            )
+            raise none_between(edges, matrix)
         found = {
             at: {part: self._joined(repeats) for part, repeats in parts.items()}
             for at, parts in lines.items()
         }
         if any(edge.type == ELECTRICAL for edge in edges):
             self._both_ways(found, names, matrix)
-        return {at: self._value(list(parts.values())) for at, parts in found.items()}
+        texts = {at: self._value(list(parts.values())) for at, parts in found.items()}
+        if not self.at_least:
+            return texts
+        numbers = {text: exact_number(text, "weight") for text in set(texts.values())}
+        enough = {at: text for at, text in texts.items() if numbers[text] >= self.at_least}
+        if not enough:
+            raise self._too_few(len(texts))
+        return enough
+
+    def _too_few(self, count: int) -> InputError:
+        return InputError(f"`at_least` ({self.at_least}): none of its {count} pairs has so many")
+
+    def _long_pairs(self, names: Names, matrix: str) -> Pairs | None:
+        """The pairs of a long list; None for a list of which each edge is kept."""
+        if not isinstance(self.edges, LongList) or self.type not in ("", ALL_TYPES):
+            return None
+        found = self.edges.pairs(self, names, matrix, self.unknown == SKIP and bool(names))
+        if isinstance(found, Pairs):
+            return found
+        # These few edges have the error of the list.
+        replace(self, edges=tuple(found), at_least=0).cells(names, matrix)
+        raise AssertionError(f"no error in {found}")
+
+    def _count(self, pairs: Pairs) -> np.ndarray:
+        """Which pairs have enough synapses."""
+        if not self.at_least:
+            return np.ones(len(pairs.sums), bool)
+        enough = pairs.sums * self.at_least.denominator >= self.at_least.numerator * pairs.scale
+        if not enough.any():
+            raise self._too_few(len(pairs.sums))
+        return np.asarray(enough)
 
     def _joined(self, repeats: Sequence[Edge]) -> Edge:
         """The line of a pair; lines that repeat it are added up."""
@@ -415,17 +474,11 @@ class Edges:
 
     def mask(self, names: Names, matrix: str) -> SparseMatrix:
         """1 for each edge; see `cells`."""
-        if isinstance(self.edges, LongList) and self.type in ("", ALL_TYPES):
-            skips = self.unknown == SKIP and bool(names)
-            places_of = self.edges.places(names, matrix, skips)
-            if places_of is not None:
-                rows, columns, kept = places_of
-                if self.edges.texts:
-                    is_there = np.array([self.is_there(text) for text in self.edges.texts])
-                    exists = is_there[self.edges.values[kept]]
-                    rows, columns = rows[exists], columns[exists]
-                ones = np.ones(len(rows), np.int8)
-                return SparseMatrix.sorted(rows, columns, ones, names.network.shapes[matrix])
+        if (pairs := self._long_pairs(names, matrix)) is not None:
+            kept = self._count(pairs) & (pairs.sums != 0)
+            rows, columns = pairs.rows[kept], pairs.columns[kept]
+            ones = np.ones(len(rows), np.int8)
+            return SparseMatrix.sorted(rows, columns, ones, names.network.shapes[matrix])
         found = self.cells(names, matrix)
         there = {text: self.is_there(text) for text in set(found.values())}
         places = [place for place, text in found.items() if there[text]]
@@ -492,6 +545,14 @@ def edges_of_lines(
         places.setdefault(edge.post, edge.place)
     check_units(places, places.__getitem__)
     return Edges(tuple(edges), column)
+
+
+def none_between(edges: Sequence[Edge], matrix: str) -> InputError:
+    """The error that no edge of a list is between units of a matrix."""
+    return InputError(
+        f"none of its {len(edges)} edges is between units of {matrix} that have names; the first "
+        f"is {_described(edges[0])}"
+    )
 
 
 def check_units(units: Iterable[str], place: Callable[[str], str]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from algebra.declarations import Keyword
 
@@ -55,6 +55,13 @@ class EdgesTable:
     repeated: Annotated[
         str, Keyword("enum", REPEATED), "lines that repeat a pair are added up, or the first counts"
     ] = ""
+    at_least: Annotated[
+        Any, Keyword("type", ("number", "string")), "pairs of fewer synapses are left out"
+    ] = 0
+    where: Annotated[
+        dict[str, Any] | None,
+        "lines of an edge list count only if a column has a value, or one of a list of values",
+    ] = None
     label: Annotated[str, "of a graph: the attribute that names its nodes"] = ""
     sheet: Annotated[str, "of a workbook: the name of a sheet"] = ""
     variable: Annotated[str, "of a MATLAB file: the name of a matrix"] = ""

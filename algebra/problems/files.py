@@ -37,7 +37,7 @@ from typing import Any
 import numpy as np
 
 from algebra.declarations import declared, read_declared, read_keys, read_tables
-from algebra.errors import ErrorsAt, InputError, one_line, shown
+from algebra.errors import ErrorsAt, InputError, given_mapping, known_name, one_line, shown
 from algebra.files.arrays import dense
 from algebra.files.opening import FILE_LIMITS, check_ending, path_text, read_text, within_time
 from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
@@ -46,8 +46,9 @@ from algebra.networks.masks import held, is_mask
 from algebra.problems.cell_types import Types
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
-from algebra.problems.file_entries import NAME_ENDINGS, EdgesTable
+from algebra.problems.file_entries import NAME_ENDINGS, REFUSE, UNKNOWN, EdgesTable
 from algebra.problems.laws.distribution import Distribution
+from algebra.problems.laws.signs import sign_of
 from algebra.problems.laws.values import JITTER
 from algebra.problems.names import Names, by_population, populations
 from algebra.problems.problem import ALL, Problem
@@ -61,6 +62,17 @@ from algebra.problems.tables import (
     read_matrix_file,
     read_names,
     read_types,
+)
+from algebra.problems.unit_tables import (
+    FREE,
+    OWN,
+    UNIT_TABLES,
+    NamesOfTable,
+    SignsOfTable,
+    TypesOfTable,
+    own_types,
+    read_column,
+    words_of_units,
 )
 from algebra.problems.updates import GROUPS, Gain, Tied, Update, is_by_cells, read_update
 from algebra.programs.leaks import read_leak
@@ -113,7 +125,11 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
             )
     laws = read_declared(Distribution, data.get("distribution", {}), "[distribution]")
     types, together = _types(data.get("types") or {}, names, folder)
-    if "signs" in laws:
+    if "signs" in laws and isinstance(laws["signs"], Mapping) and "file" in laws["signs"]:
+        laws["signs"] = _units_signs(
+            laws["signs"], "distribution.signs", "neurons", names, folder
+        )  # fmt: skip
+    elif "signs" in laws:
         laws["signs"] = _signs(types.of_units(laws["signs"]), names, folder)
     rules = read_declared(Constraints, data.get("constraints", {}), "[constraints]")
     if data.get("types"):
@@ -181,7 +197,24 @@ def _signs(value: Any, names: Names, folder: Path | None) -> Any:
 
 
 def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path | None) -> Any:
-    """A list of units' signs from a file; each line is a sign, or a name and a sign."""
+    """A list of units' signs from a file; each line is a sign, or a name and a sign.
+
+    Or from a column of a table, each of whose words has a sign.
+    """
+    if isinstance(value, Mapping) and "file" in value:
+        words = {k: v for k, v in value.items() if k not in declared(SignsOfTable)}
+        table = {k: v for k, v in value.items() if k not in words}
+        signs = {word: sign_of(sign, f"`{name}.{one_line(word)}`") for word, sign in words.items()}
+        if not signs:
+            raise InputError(f'`{name}` gives no word a sign, as in ACH = "+", GABA = "-"')
+        listed = _of_table(table, SignsOfTable, "column", name, units, names, folder)
+        for unit, word in zip(_population(names, units), listed, strict=True):
+            if not word and table.get("missing", REFUSE) == REFUSE:
+                raise InputError(
+                    f"`{name}`: {shown(unit)} has no word in the column {shown(table['column'])}; "
+                    f'missing = "{FREE}" gives such units no sign'
+                )
+        return [signs.get(word, 0) for word in listed]
     if not isinstance(value, str):
         return value
     rows = _matrix_file(value, name, folder, "a list of signs", _entry)
@@ -201,6 +234,49 @@ def _units_signs(value: Any, name: str, units: str, names: Names, folder: Path |
             'single synapses name the matrix, as in signs = { W = "signs.csv" }'
         )
     return [_sign_word(row[0]) for row in rows]
+
+
+def _population(names: Names, units: str) -> Sequence[str]:
+    """The names of a population of units; empty if they have none."""
+    axis = populations(names.network).get(units)
+    return (None if axis is None else names.population(axis)) or ()
+
+
+def _of_table(
+    value: Mapping[str, Any], form: type, column: str, name: str, units: str, names: Names,
+    folder: Path | None,
+) -> list[str]:  # fmt: skip
+    """The word of each unit in a column of a table (`algebra.problems.unit_tables`)."""
+    given = read_declared(form, value, f"`{name}`")
+    for key, known in (("unknown", UNKNOWN), ("missing", (REFUSE, OWN, FREE))):
+        if key in given:
+            known_name(given[key], f"{name}.{key}", known)
+    path = _table_path(given["file"], name, folder)
+    with ErrorsAt(f"{name}: {path_text(path)}"):
+        lines = _lines_of_table(path, given, given[column])
+        own = _population(names, units) or None
+        return words_of_units(lines, own, given.get("unknown", REFUSE))
+
+
+def _table_path(text: Any, name: str, folder: Path | None) -> Path:
+    """The path of a table of units."""
+    if not isinstance(text, str) or ending(Path(text)) not in UNIT_TABLES:
+        known = ", ".join(UNIT_TABLES)
+        raise InputError(f"{name}.file ({shown(text)}) must be a table that ends in {known}")
+    if folder is None:
+        raise InputError(f"{name}.file ({shown(text)}): there is no folder to read it from")
+    return folder / text
+
+
+def _lines_of_table(path: Path, given: Mapping[str, Any], column: str) -> Any:
+    """The lines of a table of units; errors of the file system as what is wrong with the input."""
+    try:
+        where = given_mapping(given.get("where"), "where", '{"role": "neuron"}')
+        return read_column(path, given.get("name", ""), column, where)
+    except FileNotFoundError:
+        raise InputError("it does not exist") from None
+    except OSError as error:
+        raise InputError(f"it cannot be read: {one_line(error.strerror)}") from None
 
 
 def _sign_word(cell: Any) -> Any:
@@ -288,6 +364,19 @@ def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple
         axis = populations(names.network).get(key)
         return read_types(path, None if axis is None else names.population(axis))
 
+    for key, value in given.items():
+        if isinstance(value, Mapping):
+            name = f"types.{one_line(key)}"
+            words = _of_table(value, TypesOfTable, "type", name, key, names, folder)
+            units = _population(names, key)
+            if value.get("missing", REFUSE) == OWN:
+                words = own_types(words, units)
+            elif "" in words:
+                raise InputError(
+                    f'{name}: {shown(units[words.index("")])} has no type; missing = "{OWN}" '
+                    "gives such units types of their own"
+                )
+            given[key] = words
     what = (
         "a list of types, or the name of a .csv or .txt file with a type, or a unit's name and its "
         "type, a line"
@@ -303,6 +392,10 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     listed = {}
     for key, value in table.items():
         name = f"names.{one_line(key)}"
+        if isinstance(value, Mapping) and "file" in value:
+            # There are no names yet by which units are known.
+            listed[key] = _listed_names(value, name, folder)
+            continue
         if not (isinstance(value, Mapping) and "edges" in value):
             listed[key] = value
             continue
@@ -312,6 +405,14 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
     return _with_lists(
         "names", listed, folder, what, NAME_ENDINGS, lambda key, path: read_names(path)
     )
+
+
+def _listed_names(value: Mapping[str, Any], name: str, folder: Path | None) -> list[str]:
+    """The names of units from a column of a table."""
+    given = read_declared(NamesOfTable, value, f"`{name}`")
+    path = _table_path(given["file"], name, folder)
+    with ErrorsAt(f"{name}: {path_text(path)}"):
+        return [unit for _, unit, _ in _lines_of_table(path, given, "")]
 
 
 def _with_lists(

@@ -42,6 +42,10 @@ HEADERS: dict[str, tuple[str, ...]] = {
     "region": ("roi", "neuropil", "region"),
     "matrix": ("matrix",),
 }  # fmt: skip
+# First words of a header above names of units.
+NAME_HEADERS = (
+    "name", "neuron", "neurons", "cell", "bodyid", "root_id", "pt_root_id", "id", "neuron_id",
+)  # fmt: skip
 # The meanings that the number of an edge can have.
 VALUES = ("cost", "weight", "sign")
 MEANINGS = (PRE, POST, *HEADERS)

@@ -162,9 +162,10 @@ class Names:
             If there is none.
         """
         names = self._of(matrix, axis)
-        if names is not None and text in (places := self._indices[names]):
+        places, are_numbers = self._known.get((matrix, axis), ({}, False))
+        if text in places:
             return places[text]
-        if names is not None and self._are_numbers[names]:
+        if are_numbers:
             raise self._unknown(matrix, axis, text)
         size = self.network.shapes[matrix][axis]
         what = ("`post`", "row") if axis == 0 else ("`pre`", "column")
@@ -191,13 +192,14 @@ class Names:
         )
 
     @cached_property
-    def _indices(self) -> dict[tuple[str, ...], dict[str, int]]:
-        listed = map(tuple, self.given.values())
-        return {names: {name: k for k, name in enumerate(names)} for names in listed}
-
-    @cached_property
-    def _are_numbers(self) -> dict[tuple[str, ...], bool]:
-        return {names: any(map(str.isdigit, names)) for names in self._indices}
+    def _known(self) -> dict[tuple[str, int], tuple[dict[str, int], bool]]:
+        """The number of each name of rows or columns, and whether some name is a number."""
+        axes = populations(self.network) if self.given else {}
+        found: dict[tuple[str, int], tuple[dict[str, int], bool]] = {}
+        for key, names in self.given.items():
+            own = {name: k for k, name in enumerate(names)}, any(map(str.isdigit, names))
+            found |= dict.fromkeys(axes[key].places, own)
+        return found
 
     @cached_property
     def _patterns(self) -> tuple[re.Pattern[str], re.Pattern[str]]:

@@ -22,6 +22,7 @@ from algebra.problems.file_entries import NAME_ENDINGS, EdgesFile, EdgesTable, F
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import ALL
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.unit_tables import NamesOfTable, TypesOfTable
 
 _AtLeastOne = Keyword("minItems", 1)
 _BitRow = Annotated[list[Literal[0, 1]], _AtLeastOne]
@@ -115,6 +116,7 @@ class TypesTable:
             Keyword("pattern", pattern(["csv", "txt"])),
             "a file beside this one: a type, or a unit's name and its type, a line",
         ]
+        | Annotated[TypesOfTable, "a column of a table of units"]
     )
     pattern: ClassVar[str] = "^(neurons|units|layer[0-9]+|inputs|outputs)$"
 
@@ -131,6 +133,7 @@ class NamesTable:
             "a file beside this one: one name a line, or edges",
         ]
         | Annotated[EdgesTable, "the units of an edge list or a graph, with options"]
+        | Annotated[NamesOfTable, "a column of a table of units"]
     )
     pattern: ClassVar[str] = TypesTable.pattern
 

@@ -14,6 +14,7 @@ parts are inflated, of a MATLAB variable by its declared shape.
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gzip
 import io
@@ -21,20 +22,22 @@ import re
 import warnings
 import zipfile
 import zlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import Any
 
 from algebra.errors import InputError, one_line, shown
-from algebra.files.opening import FILE_LIMITS, read_bytes, within_time
+from algebra.files.opening import FILE_LIMITS, read_bytes, read_parts, within_time
 from algebra.installing import missing
 from algebra.problems.file_entries import POST, PRE
-from algebra.time_limits import checked
+from algebra.time_limits import check_time, checked
 
 # Cells of a sheet, and entries of a matrix of MATLAB.
 MOST_CELLS = 25_000_000
+# Bytes of a compressed file that are unpacked at once.
+_UNPACKED = 1 << 22
 
 _MARKS = ("\t", ";", ",", "|", " ")
 _SAMPLE = 60
@@ -144,6 +147,65 @@ def bytes_of(path: Path) -> bytes:
             "units of the circuit, or give a sparse matrix (.npz)"
         )
     return data
+
+
+def texts_of(path: Path) -> Iterator[str]:
+    """The text of a file in UTF-8 in parts, decompressed if its name ends in .gz.
+
+    It ends with a NUL character if it is no such text, for a reader that leaves it to others.
+    """
+    decode = codecs.getincrementaldecoder("utf-8-sig")()
+    try:
+        for part in _unpacked(path) if path.suffix == ".gz" else read_parts(path):
+            yield decode.decode(part)
+        yield decode.decode(b"", True)
+    except (UnicodeDecodeError, zlib.error):
+        yield "\0"
+
+
+def _unpacked(path: Path) -> Iterator[bytes]:
+    """The content of a gzip file, in parts."""
+    member = zlib.decompressobj(wbits=31)
+    for part in read_parts(path):
+        rest = part
+        while rest:
+            check_time()
+            yield member.decompress(rest, _UNPACKED)
+            rest = member.unconsumed_tail
+            if member.eof:
+                rest, member = member.unused_data, zlib.decompressobj(wbits=31)
+
+
+def wanted_rows(
+    header: Sequence[str], where: Mapping[str, Any]
+) -> dict[int, frozenset[str]]:  # fmt: skip
+    """The columns, and their words, of the lines that count.
+
+    Parameters
+    ----------
+    header : sequence of str
+    where : mapping of str to value or sequence of values
+        By the header of a column; a value is a text, a number or a truth value.
+
+    Raises
+    ------
+    InputError
+    """
+    found = {}
+    for name, value in where.items():
+        at = [k for k, word in enumerate(header) if word.lower() == str(name).strip().lower()]
+        if len(at) != 1:
+            many = "several columns are" if at else "no column is"
+            raise InputError(
+                f"`where`: {many} named {shown(name)}; the header is {shown(','.join(header))}"
+            )
+        values = value if isinstance(value, (list, tuple)) else [value]
+        if not values or not all(isinstance(v, (str, int, float)) for v in values):
+            raise InputError(f"`where.{one_line(name)}` ({shown(value)}) must be a word or words")
+        found[at[0]] = frozenset(
+            str(v).lower() if isinstance(v, bool) else str(v).strip() for v in values
+        )
+    return found
 
 
 def text_of(data: bytes) -> str:

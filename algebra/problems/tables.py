@@ -18,7 +18,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import ErrorsAt, InputError, NoEdges, one_line, shown
+from algebra.errors import ErrorsAt, InputError, NoEdges, given_mapping, one_line, shown
 from algebra.files.arrays import read_array, read_sparse
 from algebra.files.opening import path_text
 from algebra.problems.allocation import Cell
@@ -36,7 +36,14 @@ from algebra.problems.file_entries import (
     PRE,
     REFUSE,
 )
-from algebra.problems.headers import VALUES, chosen_columns, columns_of, is_header, meaning_of
+from algebra.problems.headers import (
+    NAME_HEADERS,
+    VALUES,
+    chosen_columns,
+    columns_of,
+    is_header,
+    meaning_of,
+)
 from algebra.problems.names import Names
 from algebra.problems.sheets import (
     MATRIX_MARKET,
@@ -49,10 +56,9 @@ from algebra.problems.sheets import (
     table_of_text,
     tables_of_workbook,
     text_of,
+    texts_of,
+    wanted_rows,
 )
-
-# First words of the header above names of units.
-_NAME_HEADERS = ("name", "neuron", "neurons", "cell", "bodyid", "root_id", "pt_root_id")
 
 
 class Rows(list[list[str]]):
@@ -132,7 +138,7 @@ def _order(
     return [list(given).index(name) for name in names]
 
 
-def read_rows(path: Path, sheet: str = "") -> Any:
+def read_rows(path: Path, sheet: str = "", where: Mapping[str, Any] | None = None) -> Any:
     """The entries of a matrix, or an edge list, as text.
 
     Parameters
@@ -141,6 +147,8 @@ def read_rows(path: Path, sheet: str = "") -> Any:
         A file of text (see `algebra.problems.sheets`) or a workbook.
     sheet : str, optional
         Of a workbook that has several.
+    where : mapping, optional
+        As of `read_edges`.
 
     Returns
     -------
@@ -151,19 +159,23 @@ def read_rows(path: Path, sheet: str = "") -> Any:
     InputError
         If it is neither; OSError is left to the caller.
     """
-    if ending(path) != ".xlsx" and (data := bytes_of(path)).startswith(MATRIX_MARKET):
-        return matrix_of_market(data)
-    found = _list_or_table(path, sheet)
-    return found if isinstance(found, Edges) else rows_of_table(found)
+    found = _list_or_table(path, sheet, where)
+    return rows_of_table(found, where) if isinstance(found, TextTable) else found
 
 
-def _list_or_table(path: Path, sheet: str = "") -> Edges | TextTable:
-    """A long edge list in the plain form that programs write, or the table of another file."""
+def _list_or_table(path: Path, sheet: str = "", where: Mapping[str, Any] | None = None) -> Any:
+    """A long edge list in the plain form that programs write, or the table of another file.
+
+    A Matrix Market file is a matrix.
+    """
     if ending(path) == ".xlsx":
         return tables_of_workbook(path, sheet)
-    text = text_of(bytes_of(path))
-    plain = edges_by_columns(text)
-    return table_of_text(text, is_header) if plain is None else plain
+    if (plain := edges_by_columns(texts_of(path), where)) is not None:
+        return plain
+    data = bytes_of(path)
+    if data.startswith(MATRIX_MARKET):
+        return matrix_of_market(data)
+    return table_of_text(text_of(data), is_header)
 
 
 def _table_of(path: Path, sheet: str = "", width: int = 0) -> TextTable:
@@ -243,6 +255,8 @@ def read_edges(
     rows: str = "",
     columns: str | Mapping[str, str] = "",
     repeated: str = "",
+    at_least: Any = 0,
+    where: Mapping[str, Any] | None = None,
     label: str = "",
     sheet: str = "",
     variable: str = "",
@@ -271,6 +285,11 @@ def read_edges(
     repeated : str, optional
         Lines that repeat a pair are refused, or added up ("sum"; in a list without a column of
         numbers each line is one synapse), or the first one counts ("first").
+    at_least : number, optional
+        Pairs of fewer synapses are left out.
+    where : mapping, optional
+        Lines of an edge list count only if a column has a value, or one of several:
+        ``{"neuropil": ["ME_L", "LO_L"]}``.
     label : str, optional
         The attribute of the nodes of a graph that names them; required if several could.
     sheet, variable : str, optional
@@ -292,16 +311,20 @@ def read_edges(
         old = " (save an old workbook as .xlsx)" if path.suffix == ".xls" else ""
         known = ", ".join(FORMATS)
         raise InputError(f"{path_text(path)}: its ending must be one of {known}{old}")
-    given = {"columns": columns, "label": label, "sheet": sheet, "variable": variable}
+    where = dict(given_mapping(where, "where", '{"neuropil": "ME_L"}'))
+    given = {
+        "columns": columns, "where": where, "label": label, "sheet": sheet, "variable": variable
+    }  # fmt: skip
     about = {
-        "columns": (_TEXTS, "edge lists"), "label": ((".graphml",), "graphs (.graphml)"),
+        "columns": (_TEXTS, "edge lists"), "where": (_TEXTS, "edge lists"),
+        "label": ((".graphml",), "graphs (.graphml)"),
         "sheet": ((".xlsx",), "workbooks (.xlsx)"), "variable": ((".mat",), "MATLAB files (.mat)"),
     }  # fmt: skip
     for option, value in given.items():
         endings_of, what = about[option]
         if value and kind not in endings_of:
             raise InputError(f"{path_text(path)}: `{option}` ({shown(value)}) is about {what}")
-        if option != "columns" and not isinstance(value, str):
+        if option not in ("columns", "where") and not isinstance(value, str):
             raise InputError(f"`{option}` ({shown(value)}) must be a word")
 
     def read(path: Path) -> Any:
@@ -310,9 +333,9 @@ def read_edges(
         if kind not in _TEXTS:
             return FORMATS[kind](path)
         if not columns:
-            return read_rows(path, sheet)
+            return read_rows(path, sheet, where)
         width = len(columns.replace(",", " ").split()) if isinstance(columns, str) else 0
-        return _edges_of(_table_of(path, sheet, width), columns)
+        return _edges_of(_table_of(path, sheet, width), columns, where)
 
     found = read_matrix_file(path, read)
     with ErrorsAt(path_text(path)):
@@ -331,7 +354,7 @@ def read_edges(
             )
         if label:
             found = found.by_label(label)
-        return replace(found, type=type, unknown=unknown, repeated=repeated)
+        return replace(found, type=type, unknown=unknown, repeated=repeated, at_least=at_least)
 
 
 def read_names(path: Path) -> list[str]:
@@ -347,12 +370,14 @@ def read_names(path: Path) -> list[str]:
     if ending(path) in (".graphml", ".graphml.gz"):
         return list(_read_graph(path).units)
     table = _list_or_table(path)
+    if not isinstance(table, (Edges, TextTable)):
+        raise InputError("it is a matrix of Matrix Market, which has no names")
     if isinstance(table, Edges):
         return list(table.units)
     if (edges := _listed_edges(table)) is not None:
         return list(edges.units)
     listed = [(place, row[0]) for place, row in zip(table.places, table.rows, strict=True)]
-    if listed and listed[0][1].lower() in _NAME_HEADERS:
+    if listed and listed[0][1].lower() in NAME_HEADERS:
         listed = listed[1:]
     if not listed:
         raise InputError("it is empty")
@@ -442,10 +467,12 @@ def parse_rows(text: str) -> Rows | Edges:
     return rows_of_table(table_of_text(text, is_header))
 
 
-def rows_of_table(table: TextTable) -> Rows | Edges:
+def rows_of_table(table: TextTable, where: Mapping[str, Any] | None = None) -> Rows | Edges:
     """A table as an edge list if its header says so, else as the entries of a matrix."""
-    if (edges := _listed_edges(table)) is not None:
+    if (edges := _listed_edges(table, where)) is not None:
         return edges
+    if where:
+        raise InputError("`where` chooses lines of an edge list, and its header names none")
     found = _matrix_rows([[table.number(cell) for cell in row] for row in table.rows])
     found.has_words = any(cell and not is_number(cell) for row in found for cell in row)
     if found.has_words or not found.row_names:
@@ -541,21 +568,23 @@ def check_shape(rows: Sequence[Sequence[str]], shape: tuple[int, int], matrix: s
         )
 
 
-def _listed_edges(table: TextTable) -> Edges | None:
+def _listed_edges(table: TextTable, where: Mapping[str, Any] | None = None) -> Edges | None:
     """A table as an edge list; None if no header names `pre` and `post`."""
     header, ends = table.rows[0], {PRE, POST}
     if not is_header(header) and len(table.above) == len(header) and is_header(table.above):
-        return _edges_at(table, columns_of(table.above), len(header), 0)
+        return _edges_at(table, columns_of(table.above), table.above, 0, where)
     # A column `source` without `target` has another meaning.
     words = {word.lower() for word in header if word}
     if not is_header(header) and (not ends & words or len(words) == 1 < len(header)):
         return None
     while header and not header[-1]:
         header = header[:-1]
-    return _edges_at(table, columns_of(header), len(header), 1)
+    return _edges_at(table, columns_of(header), header, 1, where)
 
 
-def _edges_of(table: TextTable, columns: str | Mapping[str, str]) -> Edges:
+def _edges_of(
+    table: TextTable, columns: str | Mapping[str, str], where: Mapping[str, Any] | None = None
+) -> Edges:  # fmt: skip
     """A table as an edge list whose columns the user names."""
     first = table.rows[0]
     at, has_header = chosen_columns(columns, first)
@@ -564,15 +593,24 @@ def _edges_of(table: TextTable, columns: str | Mapping[str, str]) -> Edges:
         # A header of other words.
         texts = [table.number(row[number]) for row in table.rows[:2] if number < len(row)]
         has_header = [is_number(text) for text in texts] == [False, True]
-    return _edges_at(table, at, len(first), int(has_header))
+    header = columns.replace(",", " ").split() if isinstance(columns, str) else first
+    header = [*header, *first[len(header) :]]
+    return _edges_at(table, at, header, int(has_header), where)
 
 
-def _edges_at(table: TextTable, at: Mapping[str, int], width: int, start: int) -> Edges:
-    """The edges of the rows from `start` on."""
-    rows, places = table.rows[start:], table.places[start:]
+def _edges_at(
+    table: TextTable, at: Mapping[str, int], header: Sequence[str], start: int,
+    where: Mapping[str, Any] | None = None,
+) -> Edges:  # fmt: skip
+    """The edges of the rows from `start` on, of those that `where` chooses."""
+    rows, places, width = table.rows[start:], table.places[start:], len(header)
     if start and rows and all(len(row) == width + 1 for row in rows) and _are_numbered(table, at):
         rows = [row[1:] for row in rows]
-    return edges_of_lines(at, zip(places, rows, strict=True), width, table.number)
+    lines: Iterable[tuple[str, list[str]]] = zip(places, rows, strict=True)
+    for k, words in wanted_rows(header, where or {}).items():
+        # A line that is too short is refused later.
+        lines = [(p, row) for p, row in lines if len(row) <= k or row[k] in words]
+    return edges_of_lines(at, lines, width, table.number)
 
 
 def _are_numbered(table: TextTable, at: Mapping[str, int]) -> bool:

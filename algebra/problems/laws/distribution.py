@@ -56,6 +56,7 @@ from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.base import Cell, Network, Support
 from algebra.problems.file_entries import EdgesFile, FileName
+from algebra.problems.unit_tables import SignsOfTable
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
@@ -73,7 +74,10 @@ _Factor = Annotated[Any, Keyword("type", ("number", "string"))]
 _Sign = Literal[1, -1, 0, "+", "-"]
 _UnitSigns = Annotated[list[_Sign], "a sign for each unit"]
 _Signs = (
-    _UnitSigns | FileName | dict[str, _Sign | _UnitSigns | list[list[_Sign]] | FileName | EdgesFile]
+    _UnitSigns
+    | FileName
+    | SignsOfTable
+    | dict[str, _Sign | _UnitSigns | list[list[_Sign]] | FileName | EdgesFile | SignsOfTable]
 )
 
 

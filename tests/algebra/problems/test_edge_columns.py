@@ -10,25 +10,34 @@ from algebra.problems import edge_columns
 from algebra.problems.edge_columns import EdgeColumns, edges_by_columns
 from algebra.problems.names import Names
 from algebra.problems.tables import read_edges
+from tests.samples import many
 
 NET = RNN(n=4, T=1, b=1, d=1, m=1)
 NAMES = ["PV", "SST", "E 1", "7"]
 
 
+OPTIONS = [
+    {}, {}, {"unknown": "skip"}, {"repeated": "sum"}, {"repeated": "first"}, {"type": "all"},
+    {"at_least": 2}, {"repeated": "sum", "at_least": 2}, {"where": {"pre": ["PV", "SST", "0"]}},
+    {"where": {"Weight": 1}}, {"where": {"region": "1"}}, {"type": "chemical"},
+]  # fmt: skip
+
+
 def outcome(path, names, **options):
-    """Edges, units and entries of the mask; or the message of the error."""
+    """Edges, units, entries of the mask and numbers; or the message of the error."""
     try:
         found = read_edges(path, **options)
-        mask = found.mask(Names(NET, {"neurons": names} if names else {}), "W")
+        known = Names(NET, {"neurons": names} if names else {})
+        mask, cells = found.mask(known, "W"), found.cells(known, "W")
     except InputError as error:
         return str(error)
-    return tuple(found.edges), found.column, found.units, found.counts, mask.to_dict()
+    return tuple(found.edges), found.column, found.units, found.counts, mask.to_dict(), cells
 
 
 def text(rng, mark):
     """A list, which is often wrong: units, numbers, lines, quotation marks, repeated pairs."""
     units = rng.choice([NAMES, ["0", "1", "2", "3"]])
-    third = rng.choice(["", "weight", "weight", "cost", "sign", "note", "type"])
+    third = rng.choice(["", "weight", "weight", "cost", "sign", "note", "type", "region"])
     pairs = [(a, b) for a in units for b in units]
     rng.shuffle(pairs)
     lines = [["pre", "post", third][: 2 + bool(third)]]
@@ -53,17 +62,17 @@ def text(rng, mark):
 
 @pytest.mark.parametrize("mark", [",", ";", "\t", " "])
 def test_lists_by_columns_are_those_by_lines(mark, tmp_path, monkeypatch):
-    """Edges, units, masks and messages of 60 lists, some of them wrong."""
+    """Edges, units, masks, numbers and messages of many lists, some of them wrong."""
     by_columns = 0
     path = tmp_path / "edges.csv"
-    for seed in range(60):
+    for seed in range(many(400)):
         rng = random.Random(f"{mark}/{seed}")
         given, names = text(rng, mark)
         path.write_text(given, encoding="utf-8", newline="")
-        options = rng.choice([{}, {}, {"unknown": "skip"}, {"repeated": "sum"}, {"type": "all"}])
+        options = rng.choice(OPTIONS)
         monkeypatch.setattr(edge_columns, "LONG", 0)
         found = outcome(path, names, **options)
-        by_columns += edges_by_columns(given) is not None
+        by_columns += edges_by_columns([given]) is not None
         monkeypatch.setattr(edge_columns, "LONG", 1 << 30)
         assert found == outcome(path, names, **options), given
     assert by_columns > 15 or mark == " "

@@ -152,7 +152,7 @@ def test_matrices_of_matrix_market(tmp_path):
     )
     mask = load_problem(tmp_path / "p.toml").learnable["W"]
     assert mask.tolist() == [[0, 1, 0], [1, 0, 0], [0, 0, 1]]
-    refuses("it is no text but a matrix of Matrix Market", read_names, tmp_path / "m.txt")
+    refuses("it is a matrix of Matrix Market, which has no names", read_names, tmp_path / "m.txt")
 
 
 @pytest.mark.parametrize(
