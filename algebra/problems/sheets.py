@@ -25,6 +25,7 @@ import zlib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal, InvalidOperation
+from numbers import Real
 from pathlib import Path
 from typing import Any
 
@@ -200,7 +201,7 @@ def wanted_rows(
                 f"`where`: {many} named {shown(name)}; the header is {shown(','.join(header))}"
             )
         values = value if isinstance(value, (list, tuple)) else [value]
-        if not values or not all(isinstance(v, (str, int, float)) for v in values):
+        if not values or not all(isinstance(v, (str, Real)) for v in values):
             raise InputError(f"`where.{one_line(name)}` ({shown(value)}) must be a word or words")
         found[at[0]] = frozenset(
             str(v).lower() if isinstance(v, bool) else str(v).strip() for v in values
