@@ -499,6 +499,9 @@ def _matrices(
     for name, mask in problem.support.items():
         if name in drawn:
             drawn[name] *= mask
+    if part == "teacher":
+        for name in network.untaught.intersection(drawn):
+            drawn[name] *= 0
     if isinstance(network, Parametrized):
         drawn |= _parameters(network, drawn, is_teacher=part == "teacher")
     return drawn

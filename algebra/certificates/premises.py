@@ -48,6 +48,7 @@ NEARBY: Covers = {
 AT_THE_NUMBERS = "ranks and counts are those at the exact numbers, for generic other weights"
 GENERIC_LABELS = "labels are generic where the rank of the network is their number"
 DENSE = "each block of the student is a layer of the target, so their labels fill one variety"
+RESTING = "without learnable weights the teacher's labels have a positive density on all labels"
 SMALLER_SET = "the weights that the constraints allow are some of all weights"
 # Options that may change only which weights a match may have.
 CONSTRAINED: Covers = {Feature.BOUNDS: SMALLER_SET, Feature.MATCH_SIGNS: SMALLER_SET}
@@ -70,6 +71,7 @@ RANK_DEFICIT = Premises(
         Feature.ANALYTIC: "the theorem is about analytic labels",
         Feature.BOUNDED_NONLINEAR: _DENSITY,
         Feature.DENSE_TARGET: DENSE,
+        Feature.RESTING_TEACHER: RESTING,
         Feature.OWN_WEIGHTS: "the proof is for any fixed weights, those of the file too",
     },
 )

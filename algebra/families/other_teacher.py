@@ -71,6 +71,7 @@ _STUDENT: Covers = dict.fromkeys(
         Feature.PIECES,
         Feature.DENSE_TARGET,
         Feature.OWN_WEIGHTS,
+        Feature.RESTING_TEACHER,
     ),
     "the certificate on arbitrary labels covers it, or does not hold",
 )

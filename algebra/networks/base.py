@@ -238,6 +238,8 @@ class Network(Programmed):
     smooth : bool
         Whether all samples are evaluated by the same analytic function; not where each has an
         activation pattern of its own.
+    untaught : frozenset of str
+        Matrices that are 0 in a drawn teacher.
     meanings : mapping of str to str
     """
 
@@ -257,6 +259,7 @@ class Network(Programmed):
     sparse: ClassVar[frozenset[str]] = frozenset()
     bounded_by_support: ClassVar[frozenset[str]] = frozenset()
     smooth: ClassVar[bool] = True
+    untaught: ClassVar[frozenset[str]] = frozenset()
     meanings: ClassVar[Mapping[str, str]] = {}
 
     # Whether the map is linear only on each side of kinks: ranks are those at given parameters.
@@ -412,6 +415,11 @@ class Network(Programmed):
     def drawn_model(self, support: Support) -> tuple[Model, int | None] | None:
         """The model to draw if ranks need one, and the ambient dimension."""
         return None
+
+    @property
+    def needs_teacher(self) -> str:
+        """Why only another network's labels have a meaning; "" if its own have."""
+        return ""
 
     def relays(self, support: Support) -> list[int]:
         """The hidden units that only pass on their inputs: none."""

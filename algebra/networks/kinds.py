@@ -61,6 +61,7 @@ KINDS = Kinds(
     {
         "linear": "algebra.networks.feedforward",
         "lffn": "algebra.networks.feedforward",
+        "limit": "algebra.networks.large",
         "ffn": "algebra.networks.ffn",
         "normnet": "algebra.networks.normalization",
         "program": "algebra.networks.program",

@@ -597,7 +597,7 @@ class ProgramColumns(ColumnFactors):
     the matrix, with a single 1, and the derivatives as L.
     """
 
-    def __init__(self, network: ProgramNetwork, sweep: Sweep) -> None:
+    def __init__(self, network: Any, sweep: Sweep) -> None:
         super().__init__()
         self.network, self.sweep = network, sweep
 

@@ -53,11 +53,16 @@ class Feature(StrEnum):
     PIECES = "labels on pieces"
     DENSE_TARGET = "a dense target as the teacher"
     OWN_WEIGHTS = "fixed weights of a model"
+    RESTING_TEACHER = "a teacher whose matrix that learns is 0"
+    RESTING_RESTRICTED = "such a teacher with another law or structural zeros"
 
 
 Features = frozenset[Feature]
 # Labels that are not those of a teacher of the same network.
 OTHER_LABELS: Features = frozenset((Feature.ARBITRARY_LABELS, Feature.OTHER_TEACHER))
+_RESTRICTED = frozenset(
+    (Feature.BOUNDED, Feature.SCALES, Feature.SIGNS, Feature.ZEROS, Feature.MEASURED)
+)
 # The sentence of a proof that covers a feature.
 Covers = Mapping[Feature, str]
 
@@ -102,11 +107,13 @@ def _of_network(problem: Problem) -> Iterator[Feature]:
         yield Feature.DENSE_TARGET
     if _is_on_pieces(network):
         yield Feature.PIECES
-    elif not network.is_linear:
+    elif not network.is_linear or network.untaught:
         is_polynomial = network.equations_are == "polynomial"
         yield Feature.POLYNOMIAL if is_polynomial else Feature.ANALYTIC
     if network.has_given_weights:
         yield Feature.OWN_WEIGHTS
+    if network.untaught:
+        yield Feature.RESTING_TEACHER
 
 
 def _is_on_pieces(network: Network) -> bool:
@@ -268,4 +275,6 @@ def features(problem: Problem) -> Features:
         found.add(Feature.BOUNDED_MEASURED)
     if Feature.BOUNDED in found and found & {Feature.POLYNOMIAL, Feature.ANALYTIC}:
         found.add(Feature.BOUNDED_NONLINEAR)
+    if Feature.RESTING_TEACHER in found and found & _RESTRICTED:
+        found.add(Feature.RESTING_RESTRICTED)
     return frozenset(found)

@@ -134,6 +134,8 @@ class Problem:
         object.__setattr__(self, "values", self._read_values())
         if self.teacher is not None:
             self._check_teacher(self.teacher)
+        elif self.has_plain_labels and self.network.needs_teacher:
+            raise InputError(self.network.needs_teacher)
         self._check_updates()
         masks = {
             name: value if is_mask(value) else support.get(name)

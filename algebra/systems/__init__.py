@@ -7,6 +7,7 @@ discriminant         The discriminant of a small core: where the number of real 
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
 enclosure            Disjoint exact boxes around the weights of real solutions
 forms                The lifted forms of a network's equations: unknowns, equations, values, size
+growth               How solutions of large networks grow, and the equations of their limit
 incidence            Structure of a system of equations: matchings, Dulmage–Mendelsohn, block
                      triangular form
 inspection           The structure report of a system

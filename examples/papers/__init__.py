@@ -9,6 +9,7 @@ paper2_training           Second paper, Appendix E: constructed against trained
 paper2_sparse             Second paper, Theorem 3: how sparse frozen weights may be
 paper2_match_probability  Second paper: match probability of normalization layers
 activation_verdicts       Which verdicts of linear networks carry over to tanh and polynomials
+large_networks            What MP tends to as a linear RNN grows
 classification            Labelled samples, and which allocations let a ReLU net classify them all
 normalization_experiment  Appendix E's experiment: three ways to set normalization parameters
 normalization_training    Gradient training of small ReLU networks, or of scales and shifts only

@@ -291,6 +291,7 @@ def estimate(
     complete: common.Complete = False,
     half_width: Annotated[float | None, LineOption(metavar="H")] = None,
     epsilon: Annotated[float | None, LineOption(metavar="E")] = None,
+    limit: bool = False,
     store: common.StoreFile = None,
     workers: common.Workers = 1,
     scheduler: common.Scheduler = None,
@@ -309,6 +310,9 @@ def estimate(
         Also estimate the share of instances whose mean squared error gets below this.  That is,
         those with an exact match, and those for which a search reaches it (`approximate` of the
         result). If it does not, the instance is open, and the share is a lower bound.
+    limit : bool, optional
+        Of large networks: what the match probability tends to if the number of hidden units grows
+        and the same cells of W learn. See "Large networks" in the documentation.
     name : str, optional
         Name of the study in the store; the problem file's by default.
 
@@ -322,11 +326,33 @@ def estimate(
     Study : the same in steps.
     """
     from matchprob.io.progress import watched
+    from numeric.statistics.estimate import any_of
     from numeric.studies.study import Study
 
     positive_seconds(timeout, "timeout")
     if epsilon is not None:
         _check_epsilon(epsilon, half_width)
+    if limit:
+        from algebra.systems.growth import limit_of
+
+        with within(timeout):
+            parts = limit_of(as_problem(question, timeout), seed=seed).deciding
+        if len(parts) > 1 and (half_width is not None or epsilon is not None):
+            option = "epsilon" if half_width is None else "half_width"
+            raise InputError(
+                f"`{option}` goes with one system, and the limit of these networks is that of "
+                f"{len(parts)} systems: give `trials`"
+            )
+        more: dict[str, Any] = {
+            "engine": engine, "confidence": confidence, "trial_timeout": trial_timeout,
+            "certify": certify, "complete": complete, "half_width": half_width, "epsilon": epsilon,
+            "store": store, "workers": workers, "scheduler": scheduler, "name": name,
+            "advance": advance,
+        }  # fmt: skip
+        end = moment_after(timeout)
+        return any_of(
+            [estimate(p, trials, seed=seed, timeout=limit_until(end), **more) for p in parts]
+        )
     began, end = time.monotonic(), moment_after(timeout)
     counting_ends = moment_after(timeout if epsilon is None else COUNTING_SHARE * timeout)
     problem = as_problem(question, timeout)

@@ -19,6 +19,7 @@ from algebra.certificates.premises import (
     AT_THE_NUMBERS,
     CONSTRAINED,
     NONLINEAR,
+    RESTING,
     UPDATES,
 )
 from algebra.errors import InputError
@@ -62,6 +63,7 @@ SETTLED = Premises(
         Feature.PIECES: "the verdicts of these networks hold for all patterns",
         Feature.DENSE_TARGET: "ranks are compared with the dimension of the target's labels",
         Feature.OWN_WEIGHTS: "ranks are those at the weights of the file",
+        Feature.RESTING_TEACHER: RESTING,
     },
 )
 

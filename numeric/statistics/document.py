@@ -65,6 +65,7 @@ def estimate_document(found: Estimate) -> Document:
         "by_trace_test": found.by_trace_test or None,
         "engine": found.engine,
         "seed": found.seed,
+        "systems": "; ".join(str(own.network) for own in found.systems) or None,
     }
     if not found.trials:
         return Document("no trial was finished", facts, (), _why(found))

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
 
@@ -19,7 +19,14 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generalization import matches_generalize, some_match_differs
 from algebra.results import Result, named
 from algebra.time_limits import OutOfTime
-from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
+from numeric.counts import (
+    COMPLETE,
+    UNDETERMINED,
+    InstanceCount,
+    Reason,
+    count_columns,
+    real_root_histogram,
+)
 from numeric.statistics.approximate import ApproximateShare
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
@@ -48,6 +55,9 @@ class Estimate(Result):
     functions : tuple of InstanceCount
         The same trials with as many samples as inputs, where ranks do not decide whether matches
         are the teacher's function (`algebra.ranks.generalization`); some may be missing.
+    systems : tuple of Problem
+        The systems of equations of which one must have a real solution, if they are not those of
+        `problem` alone (`any_of`).
     """
 
     problem: Problem
@@ -60,6 +70,7 @@ class Estimate(Result):
     trouble: str = ""
     approximate: ApproximateShare | None = None
     functions: tuple[InstanceCount, ...] = field(default=(), repr=False)
+    systems: tuple[Problem, ...] = field(default=(), repr=False)
 
     @property
     def trials(self) -> int:
@@ -245,6 +256,7 @@ class Estimate(Result):
             "by_trace_test": self.by_trace_test,
             "teachers_function": self.teachers_function(),
             **({} if self.approximate is None else {"approximate": self.approximate.to_dict()}),
+            **({"systems": [own.to_dict() for own in self.systems]} if self.systems else {}),
         }
 
     @property
@@ -261,6 +273,36 @@ class Estimate(Result):
         from numeric.statistics.document import estimate_document
 
         return estimate_document(self)
+
+
+def any_of(found: Sequence[Estimate]) -> Estimate:
+    """The estimate that one of several systems has a real solution, on the same instances.
+
+    Parameters
+    ----------
+    found : sequence of Estimate
+        With the same seed, engine and number of trials; solutions of different systems count as
+        different.
+
+    Returns
+    -------
+    Estimate
+        Of the trials that all of them have.
+    """
+    first, systems = found[0], tuple(own.problem for own in found)
+    counts = first.counts if len(found) == 1 else tuple(map(_together, *(o.counts for o in found)))
+    trouble = next((own.trouble for own in found if own.trouble), "")
+    return replace(first, counts=counts, systems=systems, trouble=trouble)
+
+
+def _together(*counts: InstanceCount) -> InstanceCount:
+    """The count of the solutions of several systems of one instance."""
+    status = COMPLETE if all(c.status == COMPLETE for c in counts) else UNDETERMINED
+    return InstanceCount(
+        counts[0].index, sum(c.real or 0 for c in counts), sum(c.complex or 0 for c in counts),
+        status, "; ".join(dict.fromkeys(c.note for c in counts if c.note)),
+        seconds=sum(c.seconds for c in counts),
+    )  # fmt: skip
 
 
 def settled_outcome(count: InstanceCount) -> bool | None:

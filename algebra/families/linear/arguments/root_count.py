@@ -19,7 +19,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, DENSE, GENERIC_LABELS
+from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, DENSE, GENERIC_LABELS, RESTING
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import LINEAR
@@ -90,6 +90,7 @@ ARGUMENT = Argument(
             Feature.EXACT: AT_THE_NUMBERS,
             Feature.ARBITRARY_LABELS: GENERIC_LABELS,
             Feature.DENSE_TARGET: DENSE,
+            Feature.RESTING_TEACHER: RESTING,
             Feature.POLYNOMIAL: "N is that of any polynomial labels",
             Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
         }

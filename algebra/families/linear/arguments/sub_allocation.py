@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, DENSE, GENERIC_LABELS
+from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, DENSE, GENERIC_LABELS, RESTING
 from algebra.certificates.records import Cells, Context, Converted, read_form, write_form
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.families.linear.arguments.argument import OF_PART, Argument, Claimed, FoundEvidence
@@ -176,6 +176,7 @@ ARGUMENT = Argument(
             Feature.EXACT: AT_THE_NUMBERS,
             Feature.ARBITRARY_LABELS: GENERIC_LABELS,
             Feature.DENSE_TARGET: DENSE,
+            Feature.RESTING_TEACHER: RESTING,
             Feature.POLYNOMIAL: "N is that of any polynomial labels",
             Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
         }
