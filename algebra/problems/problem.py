@@ -134,7 +134,7 @@ class Problem:
         object.__setattr__(self, "values", self._read_values())
         if self.teacher is not None:
             self._check_teacher(self.teacher)
-        elif self.has_plain_labels and self.network.needs_teacher:
+        elif self.network.needs_teacher and not self.distribution.has_arbitrary_labels:
             raise InputError(self.network.needs_teacher)
         self._check_updates()
         masks = {
