@@ -56,7 +56,8 @@ from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
 
 # log2 √n, and bits in which solutions are computed.
-_ROOT, _BITS = 120, (500, 2_000, 8_000)
+_ROOT = 120
+_BITS = (500, 2_000, 8_000)
 # Bits of the random numbers of an instance.
 _SMALL = 10
 # Sizes of joined cells beyond which growths are not looked for.
