@@ -240,6 +240,7 @@ FLOATS = {
     "algebra/ranks/size.py": "estimated cost of a computation, in GB and hours",
     "algebra/families/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,
+    "algebra/systems/growth.py": "a method of balls, log",
     "algebra/systems/root_count.py": SECONDS,
     "algebra/problems/constraints.py": "a bound is the double a user wrote: a binary fraction",
     "algebra/problems/files.py": "a decimal of a problem file is a double, or refused",

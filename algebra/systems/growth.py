@@ -92,7 +92,7 @@ class Limit:
         return self.odd[:1] or self.parts
 
 
-def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Limit:
+def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
     """The limit of a linear RNN's match probability, with the same learnable cells of W.
 
     Parameters
@@ -163,9 +163,8 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60.0) -> Limit
 
 def _cells(problem: Problem) -> tuple[tuple[int, int], ...]:
     """The learnable cells of W; what the theorem does not cover is refused."""
-    network = problem.network
-    what = ""
-    if network.kind != "lrnn":
+    network, chain, what = problem.network, problem.network.chain(), ""
+    if chain is None or chain.recurrent != "W" or network.columns != network.m:
         what = f"a {network.title} network: it must be of kind lrnn"
     elif problem.distribution != Distribution() or problem.teacher is not None:
         what = "another law than normal weights, inputs and teacher ([distribution], [teacher])"
