@@ -114,6 +114,7 @@ class Parametrized(HasJacobian):
     own_point = _of_base("own_point")
     smooth = _of_base("smooth")
     rates = _of_base("rates")
+    untaught = _of_base("untaught")
     has_kinks = _of_base("has_kinks")
     sizes = _of_base("sizes")
     input_shape = _of_base("input_shape")
