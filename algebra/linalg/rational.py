@@ -312,6 +312,17 @@ def nearest_double(value: Fraction | fmpq) -> float:
     return int(value.numerator) / int(value.denominator)
 
 
+def certainty_text(error: Fraction) -> str:
+    """How sure a statement is, from a bound of the probability that it is wrong.
+
+    Examples
+    --------
+    >>> certainty_text(Fraction(0)), certainty_text(Fraction(1, 1024))
+    ('proved', 'wrong with probability at most 9.8e-4')
+    """
+    return f"wrong with probability at most {float_text(error)}" if error else "proved"
+
+
 def float_text(value: Fraction) -> str:
     """A bound as a short decimal text, rounded up.
 

@@ -41,7 +41,8 @@ _MODEL = ("learn", "m", "sizes", "constants", "output")
 
 
 def _read_question(path: Path, arguments: Arguments) -> Problem:
-    return problem_or_model(path, **{name: arguments[name] for name in _MODEL if name in arguments})
+    reading = {name: arguments[name] for name in _MODEL if name in arguments}
+    return common.warned(problem_or_model(path, **reading))
 
 
 def _own_numbers(path: Path, arguments: Arguments) -> GivenNumbers:

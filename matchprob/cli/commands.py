@@ -12,7 +12,7 @@ import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from inspect import Parameter, Signature
 from pathlib import Path
@@ -33,7 +33,6 @@ from algebra.time_limits import (
 )
 from matchprob.cli.options import (
     UNFINISHED,
-    Own,
     PrintOptions,
     Shown,
     print_result,
@@ -74,6 +73,9 @@ class Answer:
     output : PrintOptions
     reading : tuple of str
         The options that determine how a file is read, such as those of a model.
+    own : mapping of str to mapping
+        By the name of the verb the options of the call, which advice repeats, and never gives as
+        its own.
     """
 
     found: Any
@@ -81,6 +83,7 @@ class Answer:
     files: tuple[str, ...]
     output: PrintOptions
     reading: tuple[str, ...] = ()
+    own: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -102,7 +105,6 @@ class Answer:
     def print(
         self,
         document: Document | None = None,
-        own: Own = None,
         show: Callable[[Console], None] | None = None,
         **more: Any,
     ) -> None:
@@ -112,8 +114,6 @@ class Answer:
         ----------
         document : Document, optional
             In place of that of the result.
-        own : mapping, optional
-            Options of the call by verb, which suggested commands repeat.
         show : callable, optional
             Prints more, before the explanation.
         **more
@@ -122,11 +122,15 @@ class Answer:
         if "seed" in self.arguments:
             more = {**more, "seed": self.arguments["seed"]}
         document = document or self.found.document()
-        self.output.print(self.found, document, self.file, self.names, own=own, show=show, **more)
+        self.output.print(
+            self.found, document, self.file, self.names, own=self.own, show=show, **more
+        )
 
     def print_document(self, data: Mapping[str, Any], document: Document) -> None:
         """Print a document; with ``--json`` these data and its sentences."""
-        print_result(dict(data), document, self.file, self.names, as_json=self.output.as_json)
+        print_result(
+            dict(data), document, self.file, self.names, own=self.own, as_json=self.output.as_json
+        )
 
 
 Presenter = Callable[[Answer], None] | Callable[..., None]
@@ -183,7 +187,13 @@ def command_of(verb: Verb) -> Callable[..., None]:
                 found = failure
             files = tuple(str(path) for path in _files(verb.parameters, line, LineArgument))
             reading = tuple(_reading(verb.parameters, line))
-            presenter(Answer(found, arguments, files, output, reading), **more)
+            options = _options_given(verb.parameters, line) | _options_given(own, line)
+            options |= {file.flag.strip("-"): str(path) for file, path in targets.items()}
+            if getattr(output, "plot", None):
+                options["plot"] = str(line["plot"])
+            presenter(
+                Answer(found, arguments, files, output, reading, {verb.name: options}), **more
+            )
             for file, path in targets.items():
                 try:
                     with within(limit_until(end)):
@@ -314,11 +324,29 @@ def _files(
             yield from value if p.is_repeated else [value]
 
 
+def _options_given(parameters: Parameters, line: Line) -> Line:
+    """The options that were given, by their names with underscores; none of how a file is read."""
+    given = [one for one in _given(parameters, line) if not isinstance(one[1], LineArgument)]
+    reading = _used(parameters)
+    found: Line = {}
+    for p, spec, value in given:
+        if spec.parts is not None:
+            found |= {f"{key}_cap": number for key, number in value.items()}
+        elif p.name not in reading and value not in (False, p.default):
+            key = p.flag.strip("-").replace("-", "_")
+            found[key] = tuple(map(str, value)) if isinstance(value, list) else value
+    return found
+
+
+def _used(parameters: Parameters) -> set[str]:
+    """The parameters that determine how a file is read."""
+    return {n for p in parameters if isinstance(p.spec, LineArgument) for n in p.spec.uses}
+
+
 def _reading(parameters: Parameters, line: Line) -> Iterator[str]:
     """The options that determine how a file is read, as they were given."""
-    given = list(_given(parameters, line))
-    used = {name for _, spec, _ in given if isinstance(spec, LineArgument) for name in spec.uses}
-    for p, _, value in given:
+    used = _used(parameters)
+    for p, _, value in _given(parameters, line):
         if p.name in used and p.flag and value:
             for one in value if isinstance(value, (list, tuple)) else [value]:
                 yield from (p.flag, str(one))

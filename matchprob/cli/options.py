@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 BAD_INPUT = 2
 UNFINISHED = 3
 BUG = 1
-# Options of the call by verb, which suggested commands repeat.
+# Options of the call by the name of its verb, which suggested commands repeat.
 Own = Mapping[str, Mapping[str, Any]] | None
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from algebra.documents import Document, step
+from algebra.documents import Document
 from algebra.errors import Unrealized
 from algebra.time_limits import LimitReached
 from matchprob.api.certify import certify, decide, inspect
@@ -27,13 +27,10 @@ if TYPE_CHECKING:
 def _decide(answer: Answer) -> None:
     arguments, found = answer.arguments, answer.found
     index, seed, instance = arguments["index"], arguments["seed"], arguments.get("instance")
-    trial: dict[str, Any] = {"index": index, **({"seed": seed} if seed else {})}
-    name = f"trial {index} of seed {seed}"
-    if instance:
-        trial, name = {"instance": str(instance)}, str(instance)
+    name = str(instance) if instance else f"trial {index} of seed {seed}"
     document = found.document()
     document = replace(document, title=f"{name}: {document.title}")
-    answer.print(own={"decide": trial}, document=document, index=index)
+    answer.print(document=document, index=index)
 
 
 @presents(count)
@@ -86,8 +83,7 @@ def _count(
             print_enclosures(page, found, boxes, polynomials)
             print_solutions(page, found, costs)
 
-    repeated = step("count", solutions=True, instances=len(found.instances), seed=found.seed)
-    answer.print(own={"count": repeated.options} if solutions else None, show=show, **more)
+    answer.print(show=show, **more)
 
 
 @presents(certify, LimitReached)
@@ -146,6 +142,7 @@ def _inspect(
     *,
     export: Annotated[Path | None, LineOption(metavar="FILE")] = None,
     index: Annotated[int, LineOption(least=0)] = 0,
+    integers: bool = False,
 ) -> None:
     """Print an inspection.
 
@@ -153,9 +150,11 @@ def _inspect(
     ----------
     export : Path, optional
         Write one instance's equations for another program, chosen by the suffix: .ms .phc .jl
-        .m2 .sing .magma .sage .py.
+        .m2 .sing .magma .sage .py .tex.
     index : int, optional
         With --export: the trial.
+    integers : bool, optional
+        With --export: small integers in place of the trial's numbers.
     """
     from algebra.systems.forms import CORE
     from matchprob.report import inspection
@@ -173,8 +172,9 @@ def _inspect(
         form, language = arguments.get("form") or CORE, language_of(export.suffix)
         with limited(arguments.get("timeout", math.inf)):
             exported = exports.export(
-                question, form, to=language, instance=own, seed=seed, index=index
-            )
+                question, form, to=language, instance=own, seed=seed, index=index,
+                integers=integers,
+            )  # fmt: skip
         more["export"] = exported.to_dict()
 
     def show(page: Console) -> None:
@@ -187,6 +187,6 @@ def _inspect(
         if exported is not None:
             print_findings(page, exported.document())
 
-    answer.print(own={"inspect": {"core": True}} if found.core else None, show=show, **more)
+    answer.print(show=show, **more)
     if export and exported:
         write_output(export, exported.text)

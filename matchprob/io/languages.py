@@ -7,7 +7,8 @@ macaulay2     exact: an ideal over QQ
 singular      exact: an ideal over QQ
 magma         exact: an ideal over the rationals
 sage          exact: an ideal over QQ
-sympy         exact: a Python module
+sympy         exact: a Python module, which solves the equations when it is run
+latex         exact: the equations of a paper
 
 A system is given by exact polynomials (python-flint's ``fmpq_mpoly``) in named unknowns, and
 returned as a text with the names of the unknowns in it.
@@ -15,6 +16,7 @@ returned as a text with the names of the unknowns in it.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -159,9 +161,29 @@ _sage = _ideal(
 )
 _sympy = _ideal(
     '"""{head}"""\n\nfrom sympy import symbols\n\nunknowns = [{names}] = symbols({quoted})\n'
-    "equations = [\n{body},\n]\n",
+    "equations = [\n{body},\n]\n\n"
+    'if __name__ == "__main__":\n    from sympy import solve\n\n'
+    "    for solution in solve(equations, unknowns, dict=True):\n"
+    "        print({{name: value.evalf(15) for name, value in solution.items()}})\n",
     power="**",
 )
+
+
+def _latex(names: Sequence[str], own: Sequence[str], equations: Sequence[Any], head: str) -> str:
+    letters = []
+    for unknown in own:
+        name, i, j = unknown.rsplit("_", 2)
+        stem = name.rstrip("0123456789")
+        upper = f"^{{({number})}}" if (number := name[len(stem) :]) else ""
+        letters.append(f"{{{stem}{upper}_{{{i},{j}}}}}")
+    lines = []
+    for equation in equations:
+        text = _infix(integral(equation), letters, "^")
+        text = re.sub(r"\^(\d+)", r"^{\1}", text).replace("*", r"\,")
+        lines.append(f"    0 &= {text}")
+    body = " \\\\\n".join(lines)
+    return f"% {head}\n% needs the package amsmath\n\\begin{{align*}}\n{body}\n\\end{{align*}}\n"
+
 
 LANGUAGES = {
     "msolve": Language("msolve", ".ms", False, _msolve),
@@ -172,6 +194,7 @@ LANGUAGES = {
     "magma": Language("Magma", ".magma", True, _magma),
     "sage": Language("SageMath", ".sage", True, _sage),
     "sympy": Language("SymPy", ".py", True, _sympy),
+    "latex": Language("LaTeX", ".tex", True, _latex),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from algebra.documents import Explanation, Step
@@ -21,7 +22,9 @@ def commands(
     file : str
         The files on the command line, quoted for a shell.
     own : mapping of str to mapping, optional
-        Options of the call by verb, which steps repeat. A step that only repeats them is omitted.
+        Options of the call by verb, which steps repeat, but for limits of time, files and
+        pictures. A step that asks for no more than the call is omitted; of one that writes the file
+        that the call wrote only what follows remains.
 
     Examples
     --------
@@ -29,14 +32,42 @@ def commands(
     >>> commands(Explanation(steps=(step("certify", "more time", timeout=600.0),)), "net.toml")
     [('matchprob certify net.toml --timeout 600', 'more time')]
     """
-    out = []
+    out: dict[str, str] = {}
     for one in why.steps:
         given = (own or {}).get(one.verb, {})
         options = _resolved(one)
-        if options is None or (options and options.items() <= given.items()):
+        if options is None:
             continue
-        out.append((_line(one, file, {**given, **options}), one.purpose))
-    return out
+        done = {name for name, value in options.items() if _is_done(name, value, given)}
+        if options and done == options.keys():
+            if one.then is None:
+                continue
+            # The file that was written, by its name.
+            written = str(given.get("write") or given.get("out"))
+            if written.endswith((".toml", ".json")):
+                line = _line(replace(one.then, subject=written), file, one.then.options)
+                out.setdefault(line, one.purpose)
+                continue
+        repeated = {name: value for name, value in given.items() if name not in _ONCE}
+        out.setdefault(_line(one, file, {**repeated, **options}), one.purpose)
+    return list(out.items())
+
+
+# Options of a call that its steps do not repeat: limits of time, files that are written.
+_ONCE = ("timeout", "seconds", "search", "write", "out", "proof", "csv", "plot", "export")
+_FILES = _ONCE[3:]
+
+
+def _is_done(name: str, value: Any, given: Mapping[str, Any]) -> bool:
+    """Whether a call had an option of a step: a file, the same value, or a larger number."""
+    if name not in given:
+        return False
+    own = given[name]
+    if isinstance(value, int | float) and isinstance(own, int | float):
+        # Another seed is another question.
+        return own == value if name in ("seed", "index") else own >= value
+    listed = [tuple(map(str, x)) if isinstance(x, tuple) else (str(x),) for x in (own, value)]
+    return name in _FILES or listed[0] == listed[1]
 
 
 def lines(
@@ -51,7 +82,7 @@ def _resolved(one: Step) -> dict[str, Any] | None:
     """The options, with the name of an engine; None if there is no such engine."""
     options = dict(one.options)
     for name, value in one.options.items():
-        if isinstance(value, str | int | float | tuple):
+        if value is None or isinstance(value, str | int | float | tuple):
             continue
         # Loaded here: commands of exact verbs start without numerical libraries.
         from numeric.count_result import AnotherEngine
@@ -74,6 +105,9 @@ def _complete_engine(network: Network, used: str) -> str:
 def _line(one: Step, file: str, options: Mapping[str, Any]) -> str:
     words = ["matchprob", one.verb, shlex.quote(one.subject) if one.subject else file]
     for name, value in options.items():
+        if value is None or value is False:
+            # A step for which an option of the call does not hold.
+            continue
         option = f"--{name.replace('_', '-')}"
         for entry in value if isinstance(value, tuple) else (value,):
             words.append(option)

@@ -6,6 +6,7 @@ when a file is read.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,7 +29,14 @@ if TYPE_CHECKING:
 def _problem(path: Path, _: Arguments) -> Problem:
     from algebra.problems.files import load_problem
 
-    return load_problem(path)
+    return warned(load_problem(path))
+
+
+def warned(problem: Problem) -> Problem:
+    """The problem; if nothing learns in it, a message on stderr says so."""
+    if not problem.is_random and not problem.learning.size:
+        print("matchprob: no weight learns: every mask in [learnable] is 0", file=sys.stderr)
+    return problem
 
 
 @dataclass(frozen=True)

@@ -33,7 +33,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.documents import Document, Explanation, Table, step
+from algebra.documents import Document, Explanation, Step, Table
 from algebra.programs.generic import (
     COLUMNS,
     Columns,
@@ -154,7 +154,7 @@ class CapacityCheck(Result):
             (table,) if rows else (),
             Explanation(
                 tuple(known), "how many directions are independent of each other",
-                "capacity", (step("capacity", "ranks and capacities", learn="*.bias"),),
+                "capacity", (Step("capacity", "ranks and capacities", {"check": False}),),
             ),
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.documents import Document, Explanation, Paragraph, Table, step
+from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
 from algebra.linalg.rational import nearest_double
 from algebra.programs.generic import Exactness
 from algebra.programs.program import Program, matrix_shape
@@ -467,11 +467,19 @@ def _why(found: Capacity) -> Explanation:
         tuple(known),
         "labels far from the network's own, and what training finds",
         "training, or a larger model",
-        (
-            step("capacity", "the cheapest for 100 samples", lora="1,2", needed=100),
-            step("capacity", "a picture", learn="*.bias", plot="capacity.png"),
-        ),
+        _steps(found),
     )
+
+
+def _steps(found: Capacity) -> tuple[Step, ...]:
+    """The cheapest subset for a number of samples; if none fits them, all; a picture."""
+    picture = step("capacity", "a picture", plot="capacity.png")
+    if not found.needed:
+        return step("capacity", "the cheapest for 100 samples", lora="1,2", needed=100), picture
+    if found.cheapest or any(s.learnable >= found.parameters for s in found.subsets):
+        return (picture,)
+    whole = step("capacity", f"whether all parameters fit {found.needed} samples", learn="all")
+    return whole, picture
 
 
 def _fitted(subset: SubsetCapacity, value: int | None, mark: str) -> str:

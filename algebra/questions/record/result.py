@@ -333,10 +333,7 @@ class Recording(Result):
                 if kind in available_kinds(network) and kind not in kinds:
                     steps.append(step("record", f"with {kind} as well", what=(*kinds, kind)))
         if self.is_optimal and self.cost:
-            known.append(
-                f"No cheaper recording determines as much: one of cost below {self.cost} exists "
-                f"with probability at most {bound_text(self.error)}."
-            )
+            known.append(f"No cheaper recording determines as much: {self._sure}.")
         elif not self.is_optimal:
             open_.append(f"whether a recording of cost between {self.bound} and {self.cost} exists")
             decided_by = decided_by or "a search that goes to its end"
@@ -345,6 +342,14 @@ class Recording(Result):
             known += self._precision()
             steps += self._under_noise()
         return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
+
+    @property
+    def _sure(self) -> str:
+        """How sure it is that nothing costs less."""
+        if not self.error:
+            return f"none of cost below {self.cost} exists, proved"
+        error = bound_text(self.error)
+        return f"one of cost below {self.cost} exists with probability at most {error}"
 
     def _why_target(self, aim: TargetStates) -> Explanation:
         """How sure it is that the target is determined, and that less does not do."""
@@ -368,10 +373,7 @@ class Recording(Result):
                 f"{self.learnable} learnable weights."
             )
         if self.is_optimal and self.cost:
-            known.append(
-                f"No cheaper recording determines as much of the target: one of cost below "
-                f"{self.cost} exists with probability at most {bound_text(self.error)}."
-            )
+            known.append(f"No cheaper recording determines as much of the target: {self._sure}.")
         elif not self.is_optimal:
             open_ = f"whether a recording of cost between {self.bound} and {self.cost} exists"
             decided_by = "a search that goes to its end"

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+from algebra.certificates.verdicts import MAXIMAL
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
-from algebra.linalg.rational import float_text
+from algebra.linalg.rational import certainty_text
 from algebra.networks.limits import plural
+from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import cells_text
 from algebra.problems.mask_pictures import mask_pictures
 from algebra.ranks.parametrized import by_parameters
@@ -75,18 +77,24 @@ def _why(found: DesignResult, what: str) -> Explanation:
     if made.is_optimal and made.goal != "rank":
         known.append(
             f"No allocation is better: none that satisfies the caps has {what} below {made.bound} "
-            f"({made.proof}); that is wrong with probability at most {float_text(made.error)}."
+            f"({made.proof}): {certainty_text(made.error)}."
         )
         if found.ties is not None:
             known.append(_ties_text(found.ties, made.allocation.size))
     elif not made.is_optimal:
         open_.append(
             f"whether it is the best: {what} {made.value} was found, and values below {made.bound} "
-            f"are excluded ({made.proof}; wrong with probability at most "
-            f"{float_text(made.error)})"
+            f"are excluded ({made.proof}; {certainty_text(made.error)})"
         )
         decided_by = "a design with a lower value, or a complete search"
         steps.append(step("design", "a longer search", goal=made.goal, seconds=600))
+    readout = _readout_of_all(found)
+    if readout and made.goal != "spread":
+        known.append(
+            f"All of them are in {readout}, the read-out, for which the rest of the network only "
+            "gives fixed features."
+        )
+        steps.append(step("design", "a design whose weights are spread", goal="spread"))
     if not made.certificate:
         open_.append("whether MP = 1: this goal guarantees only MP > 0")
         is_counted = found.problem.network.equations_are != "analytic"
@@ -96,10 +104,8 @@ def _why(found: DesignResult, what: str) -> Explanation:
             else "an output with no learnable weights (then MP < 1), or a design in which only the "
             "read-out learns (then MP = 1); otherwise trials"
         )
-        steps.append(
-            _certify_written("the verdict on the design, after it is written to that file")
-        )
-        if is_counted and made.goal != "maximal":
+        steps.append(_certify_written("the design as a file, and its verdict"))
+        if is_counted and made.goal not in ("maximal", "rank"):
             purpose = "a design with MP = 1, with the same options"
             steps.append(step("design", purpose, goal="maximal"))
     return Explanation(tuple(known), "; and ".join(open_), decided_by, tuple(steps))
@@ -131,8 +137,19 @@ def _ties_text(ties: Ties, size: int) -> str:
     return text + "; this one fills rows and columns evenly."
 
 
+def _readout_of_all(found: DesignResult) -> str:
+    """The matrix onto the outputs if all chosen weights, but not all others, are in it; or ""."""
+    network = found.problem.network
+    if not isinstance(network, HasUnits) or len(network.shapes) == 1:
+        return ""
+    [outputs] = [axis for axis in network.axes() if axis.name == "outputs"]
+    matrix = outputs.places[0][0]
+    return matrix if {name for name, _, _ in found.design.allocation.cells} == {matrix} else ""
+
+
 def _certify_written(purpose: str) -> Step:
-    return step("certify", purpose, subject="best.toml")
+    then = step("certify", subject="best.toml")
+    return Step("design", purpose, {"write": "best.toml"}, then=then)
 
 
 def _why_of_lower_rank(found: DesignResult) -> Explanation:
@@ -147,8 +164,7 @@ def _why_of_lower_rank(found: DesignResult) -> Explanation:
         known.append(
             f"No allocation within the cost budget has a larger rank ({made.proof}), and none of "
             "this "
-            f"rank costs less than {made.cost}; that is wrong with probability at most "
-            f"{float_text(made.error)}."
+            f"rank costs less than {made.cost}: {certainty_text(made.error)}."
         )
     else:
         open_ = (
@@ -224,7 +240,8 @@ def repair_document(found: RepairResult) -> Document:
     if done is None or not (done.moves or done.removed):
         known = (f"No weight has to move: the allocation is {before.verdict} ({before.rule}).",)
         why = Explanation(known, steps=(step("certify", "its verdict"),))
-        return Document("no weight has to move", facts, (), why, tone="strong")
+        state = "MP = 1" if before.verdict == MAXIMAL else "MP > 0"
+        return Document(f"nothing to repair: {state}", facts, (), why, tone="strong")
     facts["out"] = cells_text(done.removed)
     facts["in"] = cells_text(done.added)
     problem = by_parameters(found.problem)
@@ -239,10 +256,7 @@ def repair_document(found: RepairResult) -> Document:
     steps = [mended]
     open_ = decided_by = ""
     if done.is_optimal:
-        known_.append(
-            f"No repair has fewer moves ({done.proof}); fewer suffice with probability at most "
-            f"{float_text(done.error)}."
-        )
+        known_.append(f"No repair has fewer moves ({done.proof}): {certainty_text(done.error)}.")
     else:
         open_ = (
             f"whether fewer than {done.moves} moves suffice: at least {done.bound} are needed "

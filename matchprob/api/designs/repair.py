@@ -173,6 +173,11 @@ def repair(
             "`goal` must be 'positive'"
         )
     allocation, network = problem.allocation, problem.network
+    if goal == "maximal" and network.equations_are == "analytic":
+        raise InputError(
+            "`goal` ('maximal') counts solutions, and equations with this activation have no "
+            "finite number of them; `goal` must be 'positive'"
+        )
     if not network.rank_decides:
         raise InputError(f"a {network.title} network has no minimal allocations to repair")
     network.need_ranks("repair", problem.support)
@@ -182,7 +187,8 @@ def repair(
     with limited(positive_seconds(timeout, "timeout")):
         before = certify(by_updates(problem), seed=seed, timeout=patience)
         if goal is None:
-            counted = not isinstance(network, Parametrized)
+            # MP = 1 is shown by an odd count of solutions, which only polynomial equations have.
+            counted = not isinstance(network, Parametrized) and network.equations_are != "analytic"
             goal = "maximal" if counted and before.verdict != "minimal" else "positive"
         fine = before.verdict == "maximal" or (goal == "positive" and before.verdict != "minimal")
         if fine and not (must or forbidden or caps):

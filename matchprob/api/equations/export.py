@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
+from flint import fmpq
 
 from algebra.documents import Document, Paragraph
-from algebra.errors import InputError, known_name, shown
+from algebra.errors import InputError, known_name, shown, whole_number
 from algebra.networks.limits import plural
 from algebra.polynomials.rings import RationalField
+from algebra.problems.instance_files import GivenNumbers
+from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.results import Result
 from algebra.systems.core import CoreSystem
@@ -46,6 +50,8 @@ class Export(Result):
         Whether it is a given instance; seed and index then have no meaning.
     system : CoreSystem or PolynomialSystem
         The equations over the rationals.
+    integers : bool
+        Whether all numbers of the instance are small integers, drawn for this seed and trial.
     """
 
     to: str
@@ -56,6 +62,7 @@ class Export(Result):
     index: int
     is_own: bool
     system: CoreSystem | PolynomialSystem = field(compare=False)
+    integers: bool = False
 
     @property
     def program(self) -> str:
@@ -65,7 +72,9 @@ class Export(Result):
     def _facts(self) -> dict[str, Any]:
         equations, unknowns = len(self.system.equations), len(self.system.unknowns)
         what = {"to": self.to, "form": self.form, "equations": equations, "unknowns": unknowns}
-        trial = {"seed": self.seed, "index": self.index}
+        trial: dict[str, Any] = {"seed": self.seed, "index": self.index}
+        if self.integers:
+            trial["integers"] = True
         return {**what, **({"instance": "own"} if self.is_own else trial)}
 
     def document(self) -> Document:
@@ -84,7 +93,7 @@ class Export(Result):
         """A description of the instance that was written."""
         if self.is_own:
             return "a given instance"
-        return f"seed {self.seed}, trial {self.index}"
+        return _source(self.seed, self.index, self.integers)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Each unknown: its name in the text, and what it is."""
@@ -137,6 +146,7 @@ def export(
     instance: Given | None = None,
     seed: int = 0,
     index: int = 0,
+    integers: bool = False,
 ) -> Export:
     """The equations of one instance, written for another program.
 
@@ -149,12 +159,15 @@ def export(
         "core", what exact elimination leaves of the form with the smaller core; or a whole form:
         "B", "D" (recurrent), "forward", "backward" (layers), "sums" (polynomial activations),
         "direct".
-    to : {"msolve", "phcpack", "julia", "macaulay2", "singular", "magma", "sage", "sympy"}
+    to : {"msolve", "phcpack", "julia", "macaulay2", "singular", "magma", "sage", "sympy", "latex"}
     instance : GivenNumbers, mapping, str or Path, optional
         A given instance, in place of a trial.
     seed, index : int, optional
         The trial. Its instance is that of `count` and `estimate`: doubles are rational numbers, and
         the labels are computed without rounding.
+    integers : bool, optional
+        Small integers in place of the trial's numbers, drawn for this seed and trial: short
+        equations for people. They are an instance too, but another one.
 
     Returns
     -------
@@ -193,8 +206,12 @@ def export(
             f"`index` ({shown(index)}) is the number of a random trial, and `instance` is given as "
             "well: give only one of them"
         )
+    if integers and instance is not None:
+        raise InputError("`integers` draws an instance, and `instance` is given: give one of them")
     drawn: Instance
-    if instance is None:
+    if integers:
+        drawn = as_instance(_small(problem, seed, index), problem)
+    elif instance is None:
         drawn = draw_instance(problem, seed, index)
     else:
         drawn = as_instance(instance, problem)
@@ -210,7 +227,7 @@ def export(
         system = build_system(allocation, weights, X, Y, RationalField(), form)
     context = RationalField().context(system.unknowns)
     equations = [e if hasattr(e, "monoms") else context.constant(e) for e in system.equations]
-    source = f"seed {seed}, trial {index}" if instance is None else "a given instance"
+    source = _source(seed, index, integers) if instance is None else "a given instance"
     heading = f"{form}, {problem.network}; learnable {allocation}; {source}"
     kept = [e for e in equations if len(e)]
     text, names = write_system(to, system.unknowns, kept, heading)
@@ -223,7 +240,31 @@ def export(
         index=index,
         is_own=instance is not None,
         system=system,
+        integers=integers,
     )
+
+
+def _source(seed: int, index: int, integers: bool) -> str:
+    return f"seed {seed}, trial {index}" + (", small integers" if integers else "")
+
+
+def _small(problem: Problem, seed: int, index: int) -> GivenNumbers:
+    """An instance of integers from 1 to 9 and their negatives, 0 outside the support."""
+    stream = random.Random(f"small integers {whole_number(seed, 'seed', 0)} {index}")
+
+    def matrix(shape: Sequence[int]) -> np.ndarray:
+        found = np.empty(shape, dtype=object)
+        for at in np.ndindex(*shape):
+            found[at] = fmpq(stream.choice((-1, 1)) * stream.randint(1, 9))
+        return found
+
+    def weights() -> dict[str, np.ndarray]:
+        made = {name: matrix(shape) for name, shape in problem.network.shapes.items()}
+        for name, mask in problem.support.items():
+            made[name][np.asarray(mask) == 0] = fmpq(0)
+        return made
+
+    return GivenNumbers(problem, weights(), matrix(problem.network.input_shape), weights())
 
 
 def _need_equations(core: CoreSystem, form: str) -> None:

@@ -3,6 +3,7 @@
 import json
 import shlex
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -167,7 +168,9 @@ def test_designs_repairs_and_losses_are_explained():
     why = explained(found, "free.toml")
     assert any("No allocation is better" in text for text in why.known)
     assert "MP = 1" in why.open
-    assert why.commands[0][0] == "matchprob certify best.toml"
+    assert why.commands[0][0] == (
+        "matchprob design free.toml --write best.toml && matchprob certify best.toml"
+    )
     done = explained(mp.repair(mp.Problem(NET, {"W": [[1, 0], [0, 0]]}), goal="positive"))
     assert "minimal" in done.known[0]
     lost = explained(mp.robust(mp.Problem(NET, {"W": [[1, 1], [1, 1]]})))
@@ -184,7 +187,9 @@ def test_refused_commands_are_not_suggested_for_activations():
     with pytest.raises(mp.InputError):
         mp.design(TANH, goal="maximal")
     why = explained(mp.design(TANH), "t.toml")
-    assert [command for command, _ in why.commands] == ["matchprob certify best.toml"]
+    assert [command for command, _ in why.commands] == [
+        "matchprob design t.toml --write best.toml && matchprob certify best.toml"
+    ]
     assert "complex solutions" not in why.decided_by
     assert any("--goal maximal" in c for c, _ in explained(mp.design(MORE), "m.toml").commands)
     why = explained(mp.identify(TANH), "t.toml")
@@ -282,6 +287,72 @@ def test_count_with_solutions_does_not_suggest_itself(tmp_path, monkeypatch, cap
         app(line, standalone_mode=False)
         sentences = json.loads(capsys.readouterr().out)["explanation"]
         assert any("--solutions" in text for text in sentences) == suggested
+
+
+def commands_after(capsys, *line):
+    """The commands that a call suggests."""
+    app([*map(str, line), "--json"], standalone_mode=False)
+    sentences = json.loads(capsys.readouterr().out)["explanation"]
+    return [text[5:].split("   (")[0] for text in sentences if text.startswith("Try: ")]
+
+
+CONVNET = "examples/data/convnet.onnx"
+
+
+@pytest.mark.parametrize(
+    ("line", "absent", "present"),
+    [
+        (["capacity", CONVNET, "--learn", "*.bias", "--needed", "100"], "--lora", "--learn all"),
+        (["capacity", CONVNET, "--learn", "all", "--needed", "2"], "--lora", "--plot"),
+        (["capacity", CONVNET, "--learn", "*.bias", "--plot", "{}/c.png"], "--plot", "--lora 1,2"),
+        (
+            ["design", "{}/net.toml", "--among", "all", "--goal", "maximal"],
+            "rank",
+            "--among all --goal",
+        ),
+        (["design", "{}/net.toml", "--write", "{}/my.toml"], "best.toml", "certify {}/my.toml"),
+        (["repair", "{}/net.toml", "--write", "{}/my.toml"], "mended.toml", "certify {}/my.toml"),
+        (["certify", "{}/net.toml", "--out", "{}/c.json"], "--out", "estimate {}/net.toml"),
+        (["estimate", "{}/net.toml", "--trials", "9", "--store", "{}/s"], "--trials 9 ", "--store"),
+        (["inspect", "{}/net.toml", "--core"], "--core", "certify"),
+    ],
+)
+def test_advice_is_never_the_call_itself(line, absent, present, tmp_path, capsys):
+    """A step repeats the options of the call, asks for more than it did, and names its files."""
+    (tmp_path / "net.toml").write_text(DIAGONAL.to_toml())
+    found = commands_after(capsys, *(word.replace("{}", str(tmp_path)) for word in line))
+    assert any(present.replace("{}", str(tmp_path)) in text for text in found), found
+    assert not any(absent in text + " " for text in found), found
+
+
+def test_a_design_in_the_read_out_alone_says_so():
+    """If all weights of a design are in the read-out, the goal that spreads them is offered."""
+    net = mp.LinearRNN(n=4, T=2, b=2, d=1, m=2)
+    why = explained(mp.design(mp.Problem(net, {"D": "all"})))
+    assert any("in D, the read-out" in text for text in why.known)
+    assert any("--goal spread" in command for command, _ in why.commands)
+    both = explained(mp.design(mp.Problem(net, {}), among="all", goal="spread"))
+    assert not any("--goal spread" in command for command, _ in both.commands)
+
+
+def test_nothing_learns_and_nothing_to_repair(tmp_path, capsys):
+    """Masks of zeros are named on stderr; a tanh net that is not minimal needs no repair."""
+    path = tmp_path / "none.toml"
+    path.write_text(mp.Problem(NET, {"W": [[0, 0], [0, 0]]}).to_toml())
+    app(["certify", str(path)], standalone_mode=False)
+    assert "no weight learns" in capsys.readouterr().err
+    assert mp.repair(TANH).document().title == "nothing to repair: MP > 0"
+    refuses("'positive'", mp.repair, TANH, goal="maximal")
+
+
+def test_what_is_sure_is_said_without_a_probability():
+    """That nothing is cheaper is "proved" where the bound of the error is 0."""
+    found = mp.record(DIAGONAL, "entries")
+    assert found.is_optimal
+    assert found.cost
+    sure = " ".join(replace(found, error=0).explanation)
+    assert "none of cost below 2 exists, proved" in sure
+    assert "probability at most" in " ".join(replace(found, error=Fraction(1, 4)).explanation)
 
 
 def test_verifications_explain_failures_and_limits():

@@ -42,7 +42,7 @@ def test_nothing_to_do_and_definite_refusals(net, tmp_path, printed, capsys):
     path = tmp_path / "Q.toml"
     small = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\n'
     path.write_text(small + "W = [[1, 1], [0, 0]]\n")
-    assert "no weight has to move" in printed("repair", path)
+    assert "nothing to repair: MP" in printed("repair", path)
     assert call("repair", net, "--column-cap", 1) == 2
     assert (
         "the caps permit 4 of the 16 allowed weights, and 8 are needed" in capsys.readouterr().err

@@ -4,6 +4,7 @@ import json
 import re
 import shutil
 import subprocess
+import sys
 from fractions import Fraction
 
 import numpy as np
@@ -204,6 +205,28 @@ def test_the_command_line_exports_a_given_instance(tmp_path):
     assert "core of a given instance for msolve: 1 equation in 1 unknown" in done.stdout
     refused = CliRunner().invoke(app, [*line, "--index", "3"])
     assert isinstance(refused.exception, mp.InputError)
+
+
+def test_small_integers_are_an_instance_of_few_digits():
+    """The same seed and trial give the same short equations, with 0 outside the support."""
+    sparse = mp.Problem(DIAGONAL.network, {"W": [[1, 0], [0, 1]]}, {"W": [[1, 1], [0, 1]]})
+    for problem in (DIAGONAL, LARGER, sparse):
+        found = mp.export(problem, "direct", to="latex", integers=True, index=2)
+        assert found.text == mp.export(problem, "direct", to="latex", integers=True, index=2).text
+        assert "seed 0, trial 2, small integers" in found.text.splitlines()[0]
+        assert r"\begin{align*}" in found.text
+        assert max(map(len, re.findall(r"\d+", found.text))) < 12
+    refuses("`integers`", mp.export, DIAGONAL, to="sympy", integers=True, instance={})
+
+
+def test_the_sympy_file_solves_and_prints(tmp_path):
+    """Run by Python, an exported file prints a line for each of the N solutions."""
+    path = tmp_path / "e.py"
+    line = ["inspect", "examples/diagonal.toml", "--export", str(path), "--integers"]
+    assert CliRunner().invoke(app, line).exit_code == 0
+    done = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, check=True)
+    assert len(done.stdout.splitlines()) == 2
+    assert all("W_0_0: " in text for text in done.stdout.splitlines())
 
 
 def test_sympy_finds_the_real_solutions():
