@@ -130,20 +130,23 @@ def draw_grids(
         For each grid, the group shown at each cell.
     """
     row_names, column_names = rows or {}, columns or {}
+    tallest = max(high for high, _ in shapes.values())
+    if tallest > 2 * next(iter(shapes.values()))[0]:
+        # The numbers of all rows are beside the first grid.
+        shapes = dict(sorted(shapes.items(), key=lambda item: -item[1][0]))
     pictures = {name: np.zeros(shape, int) for name, shape in shapes.items()}
     for k, group in enumerate(groups):
         for name, i, j in group.cells:
             if name in pictures:
                 pictures[name][i, j] = k
     colours = np.array([to_rgb(group.colour) for group in groups])
-    tallest = max(picture.shape[0] for picture in pictures.values())
     labels = {
         name: list(row_names.get(name) or map(str, range(picture.shape[0])))
         for name, picture in pictures.items()
     }
     cell, gaps, beside = _places(pictures, labels, available_width(axes), _height(axes))
     left, seen = 0.0, set()
-    xticks: list[tuple[float, str]] = []
+    xticks: list[tuple[float, str, int]] = []
     for name, picture in pictures.items():
         high, wide_here = picture.shape
         seen |= set(np.unique(picture).tolist())
@@ -174,7 +177,7 @@ def draw_grids(
                 )  # fmt: skip
         across_names = column_names.get(name)
         xticks += [
-            (left + j + 0.5, across_names[j] if across_names else str(j))
+            (left + j + 0.5, across_names[j] if across_names else str(j), high)
             for j in _ticks(wide_here, cell)
         ]
         if cell >= SMALL + 2:
@@ -190,10 +193,17 @@ def draw_grids(
     axes.set_ylim(tallest, 0)
     axes.set_anchor("NW")
     # Names are vertical if they are wider than their column.
-    upright = any(text_width(text, SMALL) > cell - 2 for _, text in xticks)
-    axes.set_xticks(
-        [x for x, _ in xticks], [text for _, text in xticks], rotation=90 if upright else 0
-    )
+    upright = any(text_width(text, SMALL) > cell - 2 for _, text, _ in xticks)
+    turned = 90 if upright else 0
+    below = [(x, text) for x, text, high in xticks if high == tallest]
+    axes.set_xticks([x for x, _ in below], [text for _, text in below], rotation=turned)
+    for x, text, high in xticks:
+        if high < tallest:
+            # Directly below its own matrix.
+            axes.annotate(
+                text, (x, high), (0, -3), textcoords="offset points", ha="center", va="top",
+                fontsize=SMALL, rotation=turned, annotation_clip=False,
+            )  # fmt: skip
     down_ticks = _ticks(tallest, cell)
     # The tallest of the grids with common ticks names the rows; others have indices.
     sharing = [labels[name] for name in pictures if name not in beside]

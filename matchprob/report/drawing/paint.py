@@ -229,7 +229,7 @@ def _design(found: DesignResult) -> _Masks:
     cells = found.demand.cells
     groups = (
         Group("cannot learn", ABSENT),
-        Group("might have", SKY, cells),
+        Group("could learn", SKY, cells),
         Group("learns", BLUE, found.allocation.cells),
     )
     title = f"{found.goal}: {found.allocation.size} weights learn"

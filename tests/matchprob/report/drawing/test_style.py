@@ -57,6 +57,9 @@ MADE = {
     "record": lambda: mp.record(DIAGONAL, "units"),
     "record, two kinds, 70 units": lambda: mp.record(WIDE, ["outputs", "units"]),
     "record, ranked": lambda: mp.record(WIDE, "units"),
+    "design, a wide and a square matrix": lambda: mp.design(
+        mp.Problem(mp.LinearRNN(n=24, T=2, b=1, d=2, m=2), {})
+    ),
     "record, entries": lambda: mp.record(DIAGONAL, "entries"),
     "audit": lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)),
     "audit, principles": lambda: mp.audit(
