@@ -8,8 +8,8 @@ learnable weights in W.  Each allocation is inspected and certified; if the verd
 from __future__ import annotations
 
 import argparse
+import os
 import sys
-import time
 from itertools import combinations
 from pathlib import Path
 
@@ -28,7 +28,7 @@ from algebra.systems.inspection import Inspection
 from matchprob.api import certify as exact
 from matchprob.api.estimate import estimate as estimate_of
 from matchprob.cli import run_command
-from matchprob.cli.options import console
+from matchprob.cli.options import console, say
 from matchprob.io import files
 from matchprob.io.progress import progress
 from matchprob.report.documents import STYLES, table
@@ -61,7 +61,10 @@ def six_allocations() -> list[tuple[str, Problem]]:
 
 
 def examine(trials: int, seed: int) -> list[Row]:
-    """Inspect and certify each allocation; estimate the intermediate ones."""
+    """Inspect and certify each allocation; estimate the intermediate ones.
+
+    Where no progress bar is seen, a line on stderr tells of each allocation that is done.
+    """
     rows: list[Row] = []
     for name, problem in six_allocations():
         structure = exact.inspect(problem, seed=seed)
@@ -71,6 +74,9 @@ def examine(trials: int, seed: int) -> list[Row]:
             with progress(name, trials) as advance:
                 estimate = estimate_of(problem, trials, seed=seed, advance=advance)
         rows.append((name, structure, verdict, estimate))
+        if not sys.stderr.isatty():
+            found = "" if estimate is None else f", {interval_text(estimate)}"
+            say(f"{name}: {verdict.verdict}{found}")
     return rows
 
 
@@ -153,7 +159,7 @@ def main(argv: list[str] | None = None) -> int:
     options = parser.parse_args(argv)
 
     def work() -> int:
-        start = time.perf_counter()
+        start = sum(os.times()[:4])
         out = console()
         options.picture.parent.mkdir(parents=True, exist_ok=True)
         files.check_outputs([], plot=options.picture)
@@ -162,7 +168,7 @@ def main(argv: list[str] | None = None) -> int:
         print_rows(out, rows)
         pictures.save(draw_demo(rows), options.picture)
         out.print(
-            f"\nseed {options.seed}, {time.perf_counter() - start:.1f} s; "
+            f"\nseed {options.seed}, {sum(os.times()[:4]) - start:.1f} s of processor time; "
             f"picture: {options.picture}"
         )
         return 0
