@@ -17,6 +17,7 @@ from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
+from algebra.ranks.parametrized import Parametrized
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, done_of
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
@@ -178,19 +179,20 @@ def histogram_table(tally: Mapping[int, int], of: str, problem: Problem | None) 
 
 
 def surplus_of(problem: Problem | None) -> int:
-    """The number of learnable weights minus the number of labels.
+    """The dimension of what learns minus the number of labels.
 
     0 if it is negative, if each trial draws its allocation, or if the network is not linear.
     """
     if problem is None or problem.is_random or not problem.network.is_linear:
         return 0
-    return max(problem.allocation.size - problem.network.outputs, 0)
+    return max(problem.learning.dimension - problem.network.outputs, 0)
 
 
 def surplus_steps(verb: str, problem: Problem, used: str, **again: Any) -> tuple[str, list[Step]]:
     """What would decide open instances with more weights than equations, and suggested steps."""
     steps = [step("certify", "a verdict on the allocation", timeout=600)]
-    if problem.constraints:
+    updated = problem.updates or isinstance(problem.network, Parametrized)
+    if problem.constraints or updated:
         return "a verdict on the allocation", steps
     if used != "homotopy":
         purpose = "all critical points of a distance"

@@ -134,6 +134,12 @@ def test_more_parameters_than_equations():
     """A match in cells within reach decides a trial; others stay open."""
     found = estimate(Problem(LinearRNN(n=3, T=2, b=1, d=1, m=2), {"W": {"lora": 1}}), 20)
     assert (found.matched, found.undetermined) == (20, 0)
+    # Here N of the cells is even, so that no verdict settles trials.
+    wide = LinearRNN(n=3, T=3, b=1, d=1, m=2)
+    found = estimate(Problem(wide, {"W": {"lora": 1}, "D": {"gain": "columns"}}), 2)
+    assert found.unmatched == 0
+    assert "MP" in str(found.document())
+    assert "critical points" not in str(count(Problem(wide, {"W": {"lora": 1}}), 2).document())
 
 
 def test_training_and_profiles():
