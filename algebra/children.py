@@ -119,6 +119,7 @@ def run_program(
     *,
     given: bytes = b"",
     environment: Mapping[str, str] | None = None,
+    watch: Callable[[str], bool] | None = None,
 ) -> Ended:
     """Run a program to its end, or end it when time is up.
 
@@ -130,11 +131,13 @@ def run_program(
         Its standard input.
     environment : mapping of str to str, optional
         In place of this process's.
+    watch : callable, optional
+        Called with its error output so far; True ends it.
 
     Raises
     ------
     TimeoutError
-        If it takes longer than `seconds`.
+        If it takes longer than `seconds`, or `watch` ends it.
     OutOfTime
         If the time limit of the call is over first.
     """
@@ -149,9 +152,12 @@ def run_program(
         )
     try:
         while (left := end - time.monotonic()) > 0:
-            with contextlib.suppress(subprocess.TimeoutExpired):
+            try:
                 output, errors = process.communicate(timeout=min(left, POLL_SECONDS, time_left()))
                 return Ended(process.returncode, output, errors.decode(errors="replace"))
+            except subprocess.TimeoutExpired as waited:
+                if watch is not None and watch((waited.stderr or b"").decode(errors="replace")):
+                    raise TimeoutError(f"{command[0]} did more work than it may") from None
             check_time()
         raise TimeoutError(f"{command[0]} did not finish within {seconds:g} s")
     finally:

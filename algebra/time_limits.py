@@ -17,6 +17,11 @@ program that stops the work, for instance at Ctrl-C, gives a `StopRequest` to `s
 catch them.  For a caller without its own limit `limited` turns `OutOfTime` into `LimitReached`,
 which does, as trio's ``fail_after`` does.
 
+**Work.**  What a verdict rests on must not depend on the machine.  Inside `by_work` the parts of a
+call (`end_of_part`, `has_passed`, `now`) are measured by the work that is done, in seconds of a
+quiet machine: `spend` adds the work of a Gröbner basis (the sizes of its matrices), of paths and of
+instances, which inputs and seed determine.  Only the limit of the whole call is one of time.
+
 The result after a time limit depends on the caller: a verdict becomes "undecided" with the
 attempts, a count "undetermined".  `OutOfTime` never means "there is none".
 
@@ -49,6 +54,8 @@ Item = TypeVar("Item")
 _FOREVER = 1e9
 # Largest share of the remaining time for a part of the work.
 _OF_REST = 0.9
+# Seconds of work done in this call; None where parts are measured in time.
+_WORK: ContextVar[list[float] | None] = ContextVar("work", default=None)
 # The time of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
 
@@ -130,6 +137,8 @@ class Shares:
 
 
 SHARES = Shares()
+# Work of a call with effort 1.
+_WORK_OF_CALL = 120.0
 
 
 @dataclass(frozen=True)
@@ -141,27 +150,41 @@ class Limits:
     seconds : float
         For the whole call; inf for none.
     search : float
-        Largest part of these for the search of an instance without real solutions.
+        Work of the search of an instance without real solutions, in seconds of a quiet machine.
     subsets : int
         If more weights learn than needed: number of sub-allocations tried for a maximal one.
+    effort : float
+        Factor of all work of searches and counts.
     """
 
     seconds: float = 120.0
     search: float = 2.0
     subsets: int = 40
+    effort: float = 1.0
 
     def __post_init__(self) -> None:
         positive_seconds(self.seconds, "timeout")
         positive_seconds(self.search, "search", zero=True)
+        positive_effort(self.effort)
+
+    @property
+    def searched(self) -> float:
+        """Work of the search of an instance without real solutions, with this effort."""
+        return self.search * self.effort
+
+    @property
+    def work(self) -> float:
+        """Work of a whole call with this effort."""
+        return _WORK_OF_CALL * self.effort
 
     @property
     def basis(self) -> float:
-        """Seconds for one Gröbner basis, as `Shares.root_count` says."""
+        """Work, or in a check seconds, for one Gröbner basis, as `Shares.root_count` says."""
         return self.part(SHARES.root_count)
 
     def part(self, divisor: int) -> float:
-        """Seconds of the call divided by a number; finite even if there is no limit."""
-        return min(self.seconds / divisor, 1e6)
+        """Work of the call, or its seconds, divided by a number; finite even without a limit."""
+        return min((self.work if is_by_work() else self.seconds) / divisor, 1e6)
 
 
 def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
@@ -190,6 +213,57 @@ def positive_seconds(value: float, name: str, *, zero: bool = False) -> float:
         least = "0 or more" if zero else "greater than 0"
         raise InputError(f"`{name}` ({shown(value)}) must be {least} seconds; inf for no limit")
     return seconds
+
+
+def positive_effort(value: float) -> float:
+    """A factor of the work of searches: a positive number.
+
+    Raises
+    ------
+    InputError
+        For anything else.
+    """
+    is_number = isinstance(value, (int, float)) and not isinstance(value, bool)
+    if not (is_number and 0 < value < math.inf):
+        raise InputError(f"`effort` ({shown(value)}) must be a positive number; 1 by default")
+    return float(value)
+
+
+@contextmanager
+def by_work() -> Iterator[None]:
+    """Measure parts of the work inside by the work that is done, not by time.
+
+    Examples
+    --------
+    >>> with by_work():
+    ...     end = end_of_part(2.0)
+    ...     spend(3.0)
+    ...     has_passed(end)
+    True
+    """
+    token = _WORK.set([0.0])
+    try:
+        yield
+    finally:
+        _WORK.reset(token)
+
+
+def is_by_work() -> bool:
+    """Whether parts are measured by work."""
+    return _WORK.get() is not None
+
+
+def spend(seconds: float) -> None:
+    """Add work that is done, in seconds of a quiet machine; nothing outside `by_work`."""
+    work = _WORK.get()
+    if work is not None:
+        work[0] += seconds
+
+
+def now() -> float:
+    """The work done so far inside `by_work`, else the time of the monotonic clock."""
+    work = _WORK.get()
+    return time.monotonic() if work is None else work[0]
 
 
 @contextmanager
@@ -282,8 +356,8 @@ def end_of_part(seconds: float) -> float:
     Returns
     -------
     float
-        On the monotonic clock, for `has_passed` and `seconds_until`; inf without any limit.  A
-        tenth of the time left for the whole call is reserved for assembling the results.
+        On the clock of `now`, for `has_passed` and `seconds_until`; inf without any limit.  Of time
+        a tenth of that left for the whole call is reserved for assembling the results.
 
     Examples
     --------
@@ -293,6 +367,8 @@ def end_of_part(seconds: float) -> float:
     >>> has_passed(end_of_part(math.inf))
     False
     """
+    if is_by_work():
+        return now() + seconds
     return time.monotonic() + min(seconds, _OF_REST * time_left())
 
 
@@ -315,22 +391,22 @@ def has_passed(moment: float) -> bool:
     Parameters
     ----------
     moment : float
-        Of `end_of_part`.
+        Of `end_of_part`: on the clock of `now`.
 
     Raises
     ------
     OutOfTime
     Interrupted
     """
-    if time.monotonic() > moment:
+    if now() > moment:
         return True
     check_time()
     return False
 
 
 def seconds_until(moment: float) -> float:
-    """Seconds until a time of the monotonic clock; 0 if it has passed."""
-    return max(0.0, moment - time.monotonic())
+    """Seconds until a time of the clock of `now`; 0 if it has passed."""
+    return max(0.0, moment - now())
 
 
 def can_end() -> bool:

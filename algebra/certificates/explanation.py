@@ -50,15 +50,15 @@ def _without_constraints(why: Explanation, problem: Problem) -> Explanation:
     return replace(why, known=tuple(known), open=open_, steps=(*first, *steps))
 
 
-def longer_search(limits: Limits) -> Step:
-    """A suggestion: another search, with more time than this verdict had."""
-    return step("certify", "a longer search", search=max(60.0, 5 * limits.search))
+def longer_search(limits: Limits, purpose: str = "a longer search") -> Step:
+    """A suggestion: another search, with more work and more time than this verdict had."""
+    more_time = max(600.0, 5 * limits.seconds)
+    return step("certify", purpose, effort=10 * limits.effort, timeout=more_time)
 
 
 def _explained(found: Certificate) -> Explanation:
     if found.explained is not None:
         return found.explained
-    more_time = max(600.0, 5 * found.limits.seconds)
     # Repairs and losses apply to the problem as it is.
     is_plain = "network_rank" in found.evidence
     if found.verdict == MINIMAL:
@@ -89,7 +89,7 @@ def _explained(found: Certificate) -> Explanation:
             estimate,
         )
     if found.learnable > found.equations:
-        cut = step("certify", "time for the counts that were cut off", timeout=more_time)
+        cut = longer_search(found.limits, "the counts that were cut off")
         longest = (cut,) if found.out_of_time else ()
         return Explanation(
             tuple(known),
@@ -121,7 +121,7 @@ def _explained(found: Certificate) -> Explanation:
     from algebra.systems.forms import beyond_counting
 
     is_beyond = beyond_counting(found.problem.allocation) is not None
-    longest = () if is_beyond else (step("certify", "more time for the count", timeout=more_time),)
+    longest = () if is_beyond else (longer_search(found.limits, "more work for the count"),)
     least = found.root_count_at_least
     if least is not None:
         known.append(f"N ≥ {least}: this many complex solutions were found numerically.")

@@ -27,7 +27,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature, Features
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
-from algebra.time_limits import Limits, OutOfTime, limited, within
+from algebra.time_limits import Limits, OutOfTime, by_work, limited, within
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
@@ -127,6 +127,7 @@ def certify(
     timeout: float = 120.0,
     search: float = 2.0,
     subsets: int = 40,
+    effort: float = 1.0,
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None,
     fallback: RootCounter | None = None,
     refuted: Callable[[], Mapping[str, Any] | None] | None = None,
@@ -142,8 +143,9 @@ def certify(
         not satisfy them.
     seed : int, optional
         Determines random points and instances.
-    timeout, search, subsets : optional
-        See `algebra.time_limits.Limits`; `timeout` is for the whole call.
+    timeout, search, subsets, effort : optional
+        See `algebra.time_limits.Limits`; `timeout` is for the whole call, and ends it.  Searches
+        and counts are bounded by work, so that the verdict does not depend on the machine.
     candidates, fallback, refuted, definite_form, growths : callable, optional
         See `algebra.certificates.family.Tools` (`fallback` is the root counter).
 
@@ -159,9 +161,9 @@ def certify(
     'maximal'
     """
     tools = Tools(candidates, fallback, refuted, definite_form, growths)
-    effort = Effort(seed, Limits(timeout, search, subsets), tools)
-    with limited(effort.limits.seconds):
-        return replace(_certify(problem.without_constraints(), effort), limits=effort.limits)
+    task = Effort(seed, Limits(timeout, search, subsets, effort), tools)
+    with limited(task.limits.seconds), by_work():
+        return replace(_certify(problem.without_constraints(), task), limits=task.limits)
 
 
 # Families whose arguments are about generic labels: see `algebra.families.arbitrary_labels`.

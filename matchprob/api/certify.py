@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from algebra.errors import InputError, Unfinished, shown, whole_number
 from algebra.time_limits import (
     SHARES,
+    Limits,
     OutOfTime,
     limit_until,
     limited,
@@ -201,6 +202,7 @@ def certify(
     seed: common.Seed = 0,
     timeout: common.Timeout = 120.0,
     search: float = 2.0,
+    effort: float = 1.0,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -209,10 +211,13 @@ def certify(
     Parameters
     ----------
     timeout : float, optional
-        Seconds for the whole call; what is known by then is reported. The verdict is "undecided" if
-        the time does not suffice.
+        Seconds for the whole call, which only end it: what is known by then is reported. The
+        verdict is "undecided" if the time does not suffice.
     search : float, optional
-        Seconds to search for an instance without real solutions.
+        Work of the search for an instance without real solutions, in seconds of a quiet machine.
+    effort : float, optional
+        Factor of the work of all searches and counts. Work is measured by what is computed, so the
+        verdict is the same on every machine that has the time.
 
     Returns
     -------
@@ -223,6 +228,7 @@ def certify(
 
     whole = problem_or_model(question, learn, m, sizes, constants, output)
     seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
+    limits = Limits(timeout, search, effort=effort)
     # A verdict and its evidence are about any real weights, without the constraints.
     problem = whole.without_constraints()
 
@@ -230,12 +236,12 @@ def certify(
     def guess(solved: Problem, root_count: int) -> Iterator[NonRealInstance]:
         from numeric.engines.witness_search import rootless_instances
 
-        yield from rootless_instances(solved, root_count, seed, search)
+        yield from rootless_instances(solved, root_count, seed, search * effort)
 
     def refuted() -> Mapping[str, Any] | None:
         from numeric.families.relu.evidence import refuted_instance
 
-        return refuted_instance(problem, seed, search)
+        return refuted_instance(problem, seed, search * effort)
 
     def definite(solved: Problem) -> Record | None:
         from numeric.definite_search import definite_form
@@ -252,8 +258,9 @@ def certify(
         seed=seed,
         timeout=timeout,
         search=search,
+        effort=effort,
         candidates=guess,
-        fallback=root_counter(timeout / SHARES.root_count),
+        fallback=root_counter(limits.work / SHARES.root_count),
         refuted=refuted,
         definite_form=definite,
         growths=growths,

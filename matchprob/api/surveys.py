@@ -202,6 +202,7 @@ def atlas(
     matrices: Annotated[Sequence[str] | None, LineOption(flag="--matrix")] = None,
     store: Annotated[Path | None, LineOption(metavar="FILE", is_store=True)] = None,
     search: float = 2.0,
+    effort: float = 1.0,
     transposition: bool = False,
     timeout: common.Timeout = math.inf,
     seed: common.Seed = 0,
@@ -218,7 +219,10 @@ def atlas(
     store : Path, optional
         Keep entries in this file, and continue from those it contains.
     search : float, optional
-        Seconds for each orbit to search for an instance without real roots.
+        Work for each orbit to search for an instance without real roots, in seconds of a quiet
+        machine.
+    effort : float, optional
+        Factor of the work of all searches and counts, as for `certify`.
     transposition : bool, optional
         Count an allocation and its transpose as one. Only if that is a symmetry
         (`algebra.problems.symmetry`).
@@ -245,7 +249,7 @@ def atlas(
             support=problem.support,
             transposition=transposition,
             seed=seed,
-            decide=lambda p: certify(p, seed=seed, search=search),
+            decide=lambda p: certify(p, seed=seed, search=search, effort=effort),
             store=store,
             progress=on_progress,
         )

@@ -57,7 +57,7 @@ from algebra.errors import InputError
 from algebra.networks.chain import need_chain
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
-from algebra.time_limits import check_time, end_of_part, has_passed
+from algebra.time_limits import check_time, end_of_part, has_passed, spend
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.equations.arrays import pulled
 from numeric.equations.chain import Chain
@@ -116,6 +116,8 @@ _WORSE = 2
 _DESCENTS = 10
 # Number of sign symmetries tried before each draw of random instances, until one keeps N.
 _TRIED = 12
+# Work of a step besides its paths.
+_STEP = 0.01
 # Of this number of random draws all but the last are symmetric, if that keeps N.
 _SYMMETRIC = 8
 # Least share of the paths to a random symmetric instance that must not be lost.
@@ -269,6 +271,7 @@ def _descended(chain: Chain, state: _State, end: float) -> _State:
     length, turn, since, space = _FIRST, 0, 0, None
     while state.level and since < _PATIENCE and length > _SHORTEST and not has_passed(end):
         since += 1
+        spend(_STEP)
         if space is None:
             space = _Parameters(state.instance, chain, state.symmetry)
             pairs, guards = space.pairs(state), space.guards(state)

@@ -31,7 +31,7 @@ from scipy.linalg import qr
 
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.problem import Problem
-from algebra.time_limits import check_time
+from algebra.time_limits import check_time, spend
 
 # Bits of the second part of a path: at first, and at most.
 _BITS = 128
@@ -55,6 +55,8 @@ _POINTS = 4
 # paths, and more of them are lost.
 _DENOMINATOR = 12
 _NEAR = 0.03
+# Work of a path, in seconds.
+_PATH = 0.05
 # Rates of the chosen weights: that of the first one, and those of the others.
 _FIRST = Fraction(1)
 _OTHERS = tuple(Fraction(q, 4) for q in (1, 2, 3, 5, -2, -3))
@@ -83,6 +85,7 @@ def tracked_growths(problem: Problem, equations: int, seed: int) -> Iterator[tup
     rng, seen = np.random.default_rng([seed, 29]), set[tuple[int, ...]]()
     size = problem.allocation.size
     for _ in range(_MOST_PATHS):
+        spend(_PATH)
         chosen = np.sort(rng.choice(size, size - equations, replace=False))
         rates = [_OTHERS[k] for k in rng.integers(len(_OTHERS), size=len(chosen))]
         rates[rng.integers(len(chosen))] = _FIRST

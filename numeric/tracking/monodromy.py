@@ -21,12 +21,12 @@ References
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.time_limits import end_of_part, has_passed
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, track
@@ -136,8 +136,8 @@ def find_start(
     graph = _Graph(of, rng)
     quiet = tested = 0
     wanted = root_count  # or the number that a trace test finds
-    end = time.monotonic() + timeout
-    while graph.found <= most_roots and time.monotonic() < end:
+    end = end_of_part(timeout)
+    while graph.found <= most_roots and not has_passed(end):
         if wanted is not None and graph.found >= wanted:
             break
         if graph.is_saturated:

@@ -8,7 +8,6 @@ not a proof, and marked as such.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 
 import numpy as np
@@ -23,7 +22,7 @@ from algebra.systems.root_count import (
     RootCountError,
     TraceEvidence,
 )
-from algebra.time_limits import phase
+from algebra.time_limits import end_of_part, phase, seconds_until
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import INCOMPLETE, find_start
@@ -61,12 +60,12 @@ def complete_solutions(
     RootCountError
         If the trace test did not pass; a number of solutions alone proves nothing.
     """
-    end = time.monotonic() + timeout
+    end = end_of_part(timeout)
     for instance in _INSTANCES:
         with phase("generic root count by monodromy"):
             start = find_start(
                 system, None, seed + instance, patience=_PATIENCE, most_roots=most_roots,
-                trace_seconds=0, timeout=end - time.monotonic(),
+                trace_seconds=0, timeout=seconds_until(end),
             )  # fmt: skip
         if start.root_count > most_roots:
             raise RootCountError(
@@ -81,7 +80,7 @@ def complete_solutions(
         with phase(f"trace test of {start.root_count} solutions"):
             test = trace_test(
                 system, start.parameters, start.roots, seed=seed, most_points=most_points,
-                timeout=end - time.monotonic(),
+                timeout=seconds_until(end),
             )  # fmt: skip
         # In some instances hardly any loop reaches a certain point: another one is tried.
         if test.status != FAILED:

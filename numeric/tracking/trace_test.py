@@ -62,11 +62,11 @@ References
 from __future__ import annotations
 
 import itertools
-import time
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
+from algebra.time_limits import end_of_part, has_passed
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.label_curve import LabelCurve, track_sections
 from numeric.tracking.pencils import (
@@ -183,7 +183,7 @@ def trace_test(
     some points are hard to reach from some sections.
     """
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x7ACE,)))
-    end = time.monotonic() + timeout
+    end = end_of_part(timeout)
     loops = 0
     for _ in range(_LINES):
         search = _SectionSearch(of, parameters, roots, rng)
@@ -230,7 +230,7 @@ class _SectionSearch:
                 stalled += 1
             if stalled >= _STALLED:
                 return self._result(FAILED, note)
-            if time.monotonic() > end:
+            if has_passed(end):
                 return self._result(
                     UNFINISHED, f"{note or 'points were still found'}; the time limit was reached"
                 )

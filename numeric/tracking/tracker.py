@@ -18,7 +18,7 @@ from typing import Protocol
 
 import numpy as np
 
-from algebra.time_limits import check_time, time_left
+from algebra.time_limits import check_time, spend, time_left
 from numeric.equations.lanes.linalg import LANES
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.inputs.tracker import InputsLines
@@ -28,6 +28,8 @@ from numeric.tracking.steps import DONE, SLOW, STUCK, Lines, PathOutcomes
 
 __all__ = ["DONE", "SLOW", "STUCK", "Tracked", "TrackerSettings", "track"]
 
+# Work of a path, in seconds, by the square of the number of unknowns.
+_PATH = 1e-5
 # Full sets of lanes between two checks of the time limit.
 _PIECE = 32
 
@@ -174,6 +176,7 @@ def follow_lines(
     roots = np.full(x.shape, np.nan, complex)
     lifts = np.full((paths, lines.lifts(settings)), np.nan, complex)
 
+    spend(_PATH * paths * x.shape[1] ** 2)
     # The kernel cannot be interrupted: with a time limit it is called piece by piece.
     size = paths if isinf(time_left()) else _PIECE * LANES
     for at in range(0, paths, max(1, size)):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,10 +10,13 @@ from algebra.families.relu.decision import decision_data, read_decision
 from algebra.families.relu.verify import persists
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
+from algebra.time_limits import end_of_part, has_passed, spend
 from numeric.families.relu.decide import decide_cells
 from numeric.families.relu.hull import hull_fits, learning_units
 from numeric.instances import draw_instance, to_rational
 
+# Work of an instance, in seconds: most trees are small.
+_INSTANCE = 0.02
 # Small trees are preferred as evidence: instances with larger ones are skipped.
 _MOST_NODES = 400
 
@@ -28,7 +30,7 @@ def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str
         A problem of a shallow ReLU net with a fixed allocation.
     seed : int
     seconds : float
-        Wall time after which no further instance is begun; the first one always is.
+        Work after which no further instance is begun; the first one always is.
 
     Returns
     -------
@@ -38,9 +40,9 @@ def refuted_instance(problem: Problem, seed: int, seconds: float) -> Mapping[str
     """
     if not isinstance(problem.network, ShallowReLU) or set(problem.allocation.matrices) != {"W1"}:
         return None
-    began = time.monotonic()
-    index = 0
-    while index == 0 or time.monotonic() - began < seconds:
+    end, index = end_of_part(seconds), 0
+    while index == 0 or not has_passed(end):
+        spend(_INSTANCE)
         instance = draw_instance(problem, seed, index)
         if not len(learning_units(instance)) or not hull_fits(instance):
             return None

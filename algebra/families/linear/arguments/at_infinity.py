@@ -47,7 +47,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
@@ -81,15 +80,7 @@ from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.label_equations import written_labels
 from algebra.systems.root_count import RootCountError
-from algebra.time_limits import (
-    OutOfTime,
-    check_time,
-    end_of_part,
-    has_passed,
-    phase,
-    time_left,
-    within,
-)
+from algebra.time_limits import OutOfTime, check_time, end_of_part, has_passed, now, phase, spend
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case
@@ -105,6 +96,8 @@ _MOST_VECTORS = 5_000
 _SLICES = 2
 # Seconds for each count.
 _SECONDS = 2
+# Work of a growth besides its counts.
+_GROWTH = 0.01
 # Growths that are given: seconds for the first count.
 _FIRST_SECONDS = 1 / 4
 # By how much longer the next count may take.
@@ -244,8 +237,9 @@ def search(case: Case) -> FoundEvidence | None:
         if follow is None:
             case.tried[ARGUMENT.name] = f"{text}no paths to infinity were followed"
             return None
-        seconds = time_left(case.effort.limits.basis * 2) * 3 / 4
-        with suppress(OutOfTime), within(seconds):
+        # Of what a call's other searches leave.
+        seconds = max(0.0, case.effort.limits.work - now()) * 3 / 4
+        with suppress(OutOfTime):
             growths = follow(problem, case.equations)
             found = solution_at_infinity(problem, case.equations, seed, seconds, growths)
         text += "no odd number of solutions was found at the ends of paths that were followed"
@@ -319,6 +313,7 @@ class _Search:
         """Each of many growths, of which few have isolated solutions, with the same limit."""
         for growth in growths:
             check_time()
+            spend(_GROWTH)
             if has_passed(self.end):
                 return None
             for fixed in self._slices(growth)[1][:_SLICES]:
@@ -341,7 +336,7 @@ class _Search:
         surplus: float = 0
         while not has_passed(self.end):
             check_time()
-            began = time.monotonic()
+            began = now()
             needed = waiting[0][0] - _FIRST_SECONDS if waiting else math.inf
             if not exhausted and surplus <= needed:
                 growth = next(source, None)
@@ -351,7 +346,8 @@ class _Search:
                     terms, slices = self._slices(growth)
                     for fixed in slices[:1]:
                         heappush(waiting, (_FIRST_SECONDS, terms, growth, fixed))
-                surplus += time.monotonic() - began
+                spend(_GROWTH)
+                surplus += now() - began
             elif waiting:
                 limit, terms, growth, fixed = heappop(waiting)
                 try:
@@ -361,7 +357,7 @@ class _Search:
                 else:
                     if found is not None:
                         return found
-                surplus -= time.monotonic() - began
+                surplus -= now() - began
             else:
                 break
         return None

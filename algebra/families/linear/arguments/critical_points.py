@@ -168,7 +168,7 @@ def search(case: Case) -> FoundEvidence | None:
         return FoundEvidence(MAXIMAL, f"{text}, odd", found, note=note)
     other = None
     if INTERMEDIATE in case.covered:
-        other, text = instance_without_real_points(problem, found, seed, limits.search)
+        other, text = instance_without_real_points(problem, found, seed, limits.searched)
     if other is None:
         case.tried[ARGUMENT.name] = text
         return None

@@ -64,7 +64,6 @@ from __future__ import annotations
 
 import math
 import random
-import time
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
@@ -107,7 +106,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.forms import forms
 from algebra.systems.instances import rational_core, rational_instance
-from algebra.time_limits import OutOfTime, phase, time_left
+from algebra.time_limits import OutOfTime, now, phase, spend, time_left
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case
@@ -116,8 +115,10 @@ if TYPE_CHECKING:
 PLACE = "evidence.no_real_root"
 # Number of instances solved exactly, one second each, before the search by descent.
 _FIRST = 8
-# They get the time of a search divided by this number.
+# They get the work of a search divided by this number.
 _DIVISOR = 4
+# Work of an instance besides the solver's.
+_INSTANCE = 0.01
 
 
 @dataclass(frozen=True)
@@ -168,9 +169,9 @@ def search(case: Case) -> FoundEvidence | None:
     """
     if case.roots is None:
         return None
-    seconds, most = case.effort.limits.search, math.inf
+    seconds, most = case.effort.limits.searched, math.inf
     if case.effort.tools.candidates is not None:
-        seconds, most = seconds / _DIVISOR, _FIRST
+        seconds, most = seconds / _DIVISOR, _FIRST * max(1, case.effort.limits.effort)
     try:
         with phase("search for an instance without real solutions"):
             witness, text = find_witness(case.problem, case.roots, case.effort.seed, seconds, most)
@@ -221,12 +222,13 @@ def find_witness(
     tried : str
         If there is none, the attempts in words.
     """
-    start = time.monotonic()
+    end = now() + search
     solved, least = 0, None
     for index in count():
-        left = search - (time.monotonic() - start)
+        left = end - now()
         if left <= 0 or index >= most:
             break
+        spend(_INSTANCE)
         student, teacher, X = rational_instance(problem, seed, index)
         Y = problem.network.forward(teacher, X)
         try:

@@ -60,7 +60,7 @@ from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
-from algebra.time_limits import check_time, end_of_part, has_passed, phase
+from algebra.time_limits import check_time, end_of_part, has_passed, phase, spend
 
 if TYPE_CHECKING:
     from algebra.families.linear.case import Case
@@ -68,6 +68,8 @@ if TYPE_CHECKING:
 PLACE = "evidence.partial_products"
 # Seconds for each count of the search, and number of counts that may take longer before it ends.
 _SECONDS = 1
+# Work of a choice of entries besides the counts.
+_CHOICE = 0.01
 _LATE = 3
 # Largest number of choices of entries.
 _MOST_CHOICES = 60
@@ -140,6 +142,7 @@ def fixed_products(
     with phase("students with fixed products of matrices"):
         for entries in first.choices(problem.allocation.size - equations, rng):
             check_time()
+            spend(_CHOICE)
             if has_passed(end) or late == _LATE:
                 return None
             try:
