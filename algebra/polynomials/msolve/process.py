@@ -27,8 +27,8 @@ _SIZES = re.compile(r"(\d+) x (\d+) +[\d.]+%")
 _PRIMES = re.compile(r"\{(\d+)\}")
 _DEGREE = re.compile(r"degree of ideal +(\d+)")
 # Work of a process besides its matrices, and entries of these that take a second, as measured.
-_START = 0.01
-_PER_SECOND = 4e7
+_START = 1 / 100
+_PER_SECOND = 40_000_000
 # Number of processes that are tried if each is ended by a signal.
 _MOST_DEATHS = 3
 
@@ -211,7 +211,7 @@ def work_of(log: str) -> float:
     sizes = sum(int(rows) * int(columns) for rows, columns in _SIZES.findall(log))
     primes, degree = _PRIMES.findall(log), _DEGREE.findall(log)
     repeated = int(primes[-1]) if primes else 0
-    solved = int(degree[-1]) ** 3 / _PER_SECOND if degree else 0.0
+    solved = int(degree[-1]) ** 3 / _PER_SECOND if degree else 0
     return _START + (sizes / _PER_SECOND) * (1 + repeated / 8) + solved * (1 + repeated)
 
 

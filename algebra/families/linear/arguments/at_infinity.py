@@ -97,7 +97,7 @@ _SLICES = 2
 # Seconds for each count.
 _SECONDS = 2
 # Work of a growth besides its counts.
-_GROWTH = 0.01
+_GROWTH = 1 / 100
 # Growths that are given: seconds for the first count.
 _FIRST_SECONDS = 1 / 4
 # By how much longer the next count may take.
@@ -238,7 +238,7 @@ def search(case: Case) -> FoundEvidence | None:
             case.tried[ARGUMENT.name] = f"{text}no paths to infinity were followed"
             return None
         # Of what a call's other searches leave.
-        seconds = max(0.0, case.effort.limits.work - now()) * 3 / 4
+        seconds = max(0, case.effort.limits.work - now()) * 3 / 4
         with suppress(OutOfTime):
             growths = follow(problem, case.equations)
             found = solution_at_infinity(problem, case.equations, seed, seconds, growths)

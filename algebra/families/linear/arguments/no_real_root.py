@@ -118,7 +118,7 @@ _FIRST = 8
 # They get the work of a search divided by this number.
 _DIVISOR = 4
 # Work of an instance besides the solver's.
-_INSTANCE = 0.01
+_INSTANCE = 1 / 100
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ PLACE = "evidence.partial_products"
 # Seconds for each count of the search, and number of counts that may take longer before it ends.
 _SECONDS = 1
 # Work of a choice of entries besides the counts.
-_CHOICE = 0.01
+_CHOICE = 1 / 100
 _LATE = 3
 # Largest number of choices of entries.
 _MOST_CHOICES = 60
