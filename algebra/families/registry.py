@@ -16,7 +16,7 @@ from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
-from algebra.certificates.premises import UPDATES, common
+from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, common
 from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
@@ -24,7 +24,7 @@ from algebra.certificates.verdicts import FORMAT, VERSION
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature, Features
+from algebra.problems.features import Feature, Features, Premises
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
 from algebra.time_limits import Limits, OutOfTime, by_work, limited, within
@@ -268,8 +268,22 @@ def verify(
         return unfinished(verdict, str(limit))
 
 
-# Options that the papers' theorems, as stated, do not speak of.
-_NOT_IN_THE_PAPERS = frozenset((*UPDATES, Feature.ARBITRARY_LABELS, Feature.OTHER_TEACHER))
+AS_STATED = Premises(
+    "the papers' theorems",
+    "what they say",
+    dict.fromkeys(
+        (
+            *ALMOST_ALL,
+            *CONSTRAINED,
+            *NONLINEAR,
+            Feature.EXACT,
+            Feature.PIECES,
+            Feature.DENSE_TARGET,
+            Feature.OWN_WEIGHTS,
+        ),
+        "as stated they are about sizes and learnable cells, with a teacher of the same network",
+    ),
+)
 
 
 def papers_say(problem: Problem) -> dict[str, str]:
@@ -283,7 +297,7 @@ def papers_say(problem: Problem) -> dict[str, str]:
     from algebra.problems.reduction import lowered
     from algebra.questions.theorems.statements import what_theorems_say
 
-    if not problem.features.isdisjoint(_NOT_IN_THE_PAPERS):
+    if not AS_STATED.applies(problem.features):
         return {}
     own = family_of(problem.network).own_theorems(problem)
     reduction = None if own else lowered(problem)
