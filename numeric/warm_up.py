@@ -15,6 +15,7 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from tempfile import TemporaryDirectory
+from typing import Any
 
 import numpy as np
 
@@ -132,6 +133,9 @@ def print_times(groups: list[str]) -> None:
                 print(f"{own:8.2f} {every:8.2f}  {name}")
 
 
+_NO_TIMES: dict[str, Any] = {"pipeline_times": {}}
+
+
 def _compiled() -> set[tuple[float, float, str, str]]:
     """Seconds without and with what it calls, name and types of each kernel compiled so far."""
     found = set()
@@ -140,7 +144,8 @@ def _compiled() -> set[tuple[float, float, str, str]]:
             for types in getattr(value, "signatures", ()):
                 spent = {
                     step.partition("_")[2]: sum(times)
-                    for steps in value.get_metadata(types)["pipeline_times"].values()
+                    # What was loaded from the cache has no times.
+                    for steps in (value.get_metadata(types) or _NO_TIMES)["pipeline_times"].values()
                     for step, times in steps.items()
                 }
                 every = sum(spent.values())

@@ -256,6 +256,8 @@ class Network(Programmed):
     nested: ClassVar[frozenset[str]] = frozenset()
     rates: ClassVar[tuple[str, ...]] = ()
     has_instances: ClassVar[bool] = True
+    # Whether a verb makes networks of this kind, and nobody chooses their sizes.
+    made_from_problems: ClassVar[bool] = False
     sparse: ClassVar[frozenset[str]] = frozenset()
     bounded_by_support: ClassVar[frozenset[str]] = frozenset()
     smooth: ClassVar[bool] = True

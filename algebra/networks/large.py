@@ -112,6 +112,7 @@ class LimitNetwork(HasJacobian):
     """
 
     kind: ClassVar[str] = "limit"
+    made_from_problems: ClassVar[bool] = True
     family: ClassVar[str] = "linear"
     title: ClassVar[str] = "limit of large linear RNNs"
     needs_entries: ClassVar[bool] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from algebra.declarations import Keyword
 
@@ -70,3 +70,58 @@ class EdgesTable:
 EdgesFile = Annotated[
     EdgesTable, "what counts of an edge list, a graph or a matrix of synapse counts"
 ]
+
+
+# Endings of such tables.
+UNIT_TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".csv.gz", ".tsv.gz", ".txt.gz")
+# What a unit without a word has: a type of its own, or no sign.
+OWN = "own"
+FREE = "free"
+
+_File = Annotated[str, Keyword("pattern", pattern(UNIT_TABLES)), "a table beside this file"]
+_Name = Annotated[str, "the header of the column of names; by default the first that is known"]
+_Where = Annotated[
+    dict[str, Any] | None, "lines count only if a column has a value, or one of a list of values"
+]
+_Unknown = Annotated[
+    str, Keyword("enum", UNKNOWN), "treatment of lines whose unit has no name here"
+]
+
+
+@dataclass(frozen=True)
+class NamesOfTable:
+    """Names of units from a column of a table."""
+
+    file: _File
+    name: _Name = ""
+    where: _Where = None
+
+
+@dataclass(frozen=True)
+class TypesOfTable:
+    """Types of units from a column of a table."""
+
+    file: _File
+    type: Annotated[str, "the header of the column of types"]
+    name: _Name = ""
+    where: _Where = None
+    unknown: _Unknown = REFUSE
+    missing: Annotated[
+        str, Keyword("enum", (REFUSE, OWN)), "what a unit without a type has: one of its own"
+    ] = REFUSE
+
+
+@dataclass(frozen=True)
+class SignsOfTable:
+    """Signs of units from a column of a table; other keys are its words, with their signs."""
+
+    file: _File
+    column: Annotated[str, "the header of the column that decides"]
+    name: _Name = ""
+    where: _Where = None
+    unknown: _Unknown = REFUSE
+    missing: Annotated[
+        str, Keyword("enum", (REFUSE, FREE)), "what a unit without a word has: no sign"
+    ] = REFUSE
+
+    others: ClassVar[Any] = Annotated[Any, Keyword("enum", ("+", "-", 1, -1, 0))]

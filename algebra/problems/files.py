@@ -46,7 +46,18 @@ from algebra.networks.masks import held, is_mask
 from algebra.problems.cell_types import Types
 from algebra.problems.constraints import SIGN_WORDS, Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
-from algebra.problems.file_entries import NAME_ENDINGS, REFUSE, UNKNOWN, EdgesTable
+from algebra.problems.file_entries import (
+    FREE,
+    NAME_ENDINGS,
+    OWN,
+    REFUSE,
+    UNIT_TABLES,
+    UNKNOWN,
+    EdgesTable,
+    NamesOfTable,
+    SignsOfTable,
+    TypesOfTable,
+)
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.signs import sign_of
 from algebra.problems.laws.values import JITTER
@@ -63,17 +74,7 @@ from algebra.problems.tables import (
     read_names,
     read_types,
 )
-from algebra.problems.unit_tables import (
-    FREE,
-    OWN,
-    UNIT_TABLES,
-    NamesOfTable,
-    SignsOfTable,
-    TypesOfTable,
-    own_types,
-    read_column,
-    words_of_units,
-)
+from algebra.problems.unit_tables import own_types, read_column, words_of_units
 from algebra.problems.updates import GROUPS, Gain, Tied, Update, is_by_cells, read_update
 from algebra.programs.leaks import read_leak
 

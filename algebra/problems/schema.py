@@ -18,11 +18,18 @@ from algebra.declarations import Count, Keyword, Size, table_schema
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, MEANINGS
 from algebra.problems.constraints import Constraints
-from algebra.problems.file_entries import NAME_ENDINGS, EdgesFile, EdgesTable, FileName, pattern
+from algebra.problems.file_entries import (
+    NAME_ENDINGS,
+    EdgesFile,
+    EdgesTable,
+    FileName,
+    NamesOfTable,
+    TypesOfTable,
+    pattern,
+)
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import ALL
 from algebra.problems.random_cells import RandomCells
-from algebra.problems.unit_tables import NamesOfTable, TypesOfTable
 
 _AtLeastOne = Keyword("minItems", 1)
 _BitRow = Annotated[list[Literal[0, 1]], _AtLeastOne]

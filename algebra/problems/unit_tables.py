@@ -18,14 +18,12 @@ are units without a word there: by ``missing = "own"`` each has a type of its ow
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
+from typing import Any
 
-from algebra.declarations import Keyword
 from algebra.errors import InputError, shown
 from algebra.problems.edges import check_units
-from algebra.problems.file_entries import REFUSE, SKIP, UNKNOWN, pattern
+from algebra.problems.file_entries import SKIP
 from algebra.problems.headers import NAME_HEADERS
 from algebra.problems.sheets import (
     bytes_of,
@@ -36,60 +34,6 @@ from algebra.problems.sheets import (
     wanted_rows,
 )
 from algebra.time_limits import checked
-
-# Endings of such tables.
-UNIT_TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".csv.gz", ".tsv.gz", ".txt.gz")
-# What a unit without a word has: a type of its own, or no sign.
-OWN = "own"
-FREE = "free"
-
-_File = Annotated[str, Keyword("pattern", pattern(UNIT_TABLES)), "a table beside this file"]
-_Name = Annotated[str, "the header of the column of names; by default the first that is known"]
-_Where = Annotated[
-    dict[str, Any] | None, "lines count only if a column has a value, or one of a list of values"
-]
-_Unknown = Annotated[
-    str, Keyword("enum", UNKNOWN), "treatment of lines whose unit has no name here"
-]
-
-
-@dataclass(frozen=True)
-class NamesOfTable:
-    """Names of units from a column of a table."""
-
-    file: _File
-    name: _Name = ""
-    where: _Where = None
-
-
-@dataclass(frozen=True)
-class TypesOfTable:
-    """Types of units from a column of a table."""
-
-    file: _File
-    type: Annotated[str, "the header of the column of types"]
-    name: _Name = ""
-    where: _Where = None
-    unknown: _Unknown = REFUSE
-    missing: Annotated[
-        str, Keyword("enum", (REFUSE, OWN)), "what a unit without a type has: one of its own"
-    ] = REFUSE
-
-
-@dataclass(frozen=True)
-class SignsOfTable:
-    """Signs of units from a column of a table; other keys are its words, with their signs."""
-
-    file: _File
-    column: Annotated[str, "the header of the column that decides"]
-    name: _Name = ""
-    where: _Where = None
-    unknown: _Unknown = REFUSE
-    missing: Annotated[
-        str, Keyword("enum", (REFUSE, FREE)), "what a unit without a word has: no sign"
-    ] = REFUSE
-
-    others: ClassVar[Any] = Annotated[Any, Keyword("enum", ("+", "-", 1, -1, 0))]
 
 
 def read_column(

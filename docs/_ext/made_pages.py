@@ -262,10 +262,9 @@ def changelog() -> str:
         for path in sorted((DOCS.parent / "changes.d").glob("*.md"))
         if path.name != "README.md"
     ]
-    head, mark, rest = text.partition("## Unreleased\n")
+    head, mark, rest = text.partition("<!-- fragments -->\n")
     if mark and fragments:
-        _, following, older = rest.partition("\n## ")
-        rest = "\n" + "\n".join(fragments) + "\n" + following + older
+        rest = "\n## Unreleased\n\n" + "\n".join(fragments) + "\n" + rest
     return _relative(head + mark + rest)
 
 

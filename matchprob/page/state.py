@@ -328,7 +328,7 @@ def kinds() -> list[dict[str, Any]]:
     out = []
     for kind, network in KINDS.items():
         # Networks read from a file have no sizes to choose and no random instances.
-        if not network.has_instances:
+        if not network.has_instances or network.made_from_problems:
             continue
         sizes = []
         for field in fields(network):  # type: ignore[arg-type]

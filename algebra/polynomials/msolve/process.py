@@ -206,7 +206,7 @@ def work_of(log: str) -> float:
     Examples
     --------
     >>> work_of("  5    1724    2000    5246 x 4048        6.14%      158 new    1566 zero")
-    0.53...
+    0.54...
     """
     sizes = sum(int(rows) * int(columns) for rows, columns in _SIZES.findall(log))
     primes, degree = _PRIMES.findall(log), _DEGREE.findall(log)

@@ -55,8 +55,7 @@ from algebra.declarations import InFile, Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.rational import exact_number
 from algebra.networks.base import Cell, Network, Support
-from algebra.problems.file_entries import EdgesFile, FileName
-from algebra.problems.unit_tables import SignsOfTable
+from algebra.problems.file_entries import EdgesFile, FileName, SignsOfTable
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.

@@ -63,7 +63,7 @@ def test_undecided_says_what_fails_and_what_would_decide():
     if undecided.verdict == "undecided":
         why = explained(undecided)
         assert "parity" in why.known[-1]
-        assert "--search 60" in why.commands[0][0]
+        assert "--effort 10" in why.commands[0][0]
     found = replace(
         certify(DIAGONAL), verdict="undecided", generic_root_count=None, root_count_at_least=240
     )

@@ -9,6 +9,7 @@ from algebra.families.registry import FAMILIES, family_of
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.kinds import KINDS
+from algebra.networks.large import LimitNetwork
 from algebra.networks.normalization import NormNet
 from algebra.networks.program import ProgramNetwork
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
@@ -22,6 +23,7 @@ from tests.refusals import refuses
 _BUILD = Builder()
 DIFFERENCE = _BUILD.program(_BUILD.subtract(_BUILD.sample("X", (1,)), _BUILD.weight("w", (1,))))
 NETWORKS = [
+    LimitNetwork(cells=[[0, 1]], T=1, b=1, d=1, m=1),
     LinearEstimator(q=2, d=1, m=2),
     LinearFeedForward(q=2, widths=(2,), d=1, m=2),
     LinearRNN(n=2, T=2, b=1, d=1, m=2),

@@ -86,7 +86,7 @@ def test_a_verb_has_a_page_of_the_reference(share):
     text = loaded(ROOT / "docs" / "_ext" / "made_pages.py").verbs()
     page = text.partition("## share\n")[2].partition("\n## ")[0]
     assert "matchprob share PROBLEM [OPTIONS]" in page
-    assert "| `--line` *TEXT* | What a neuron is. | `row` |" in page
+    assert "| `--line` *row\\|column* | What a neuron is. | `row` |" in page
 
 
 def test_an_installed_package_adds_a_verb(row, tmp_path):

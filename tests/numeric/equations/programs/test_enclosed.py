@@ -122,7 +122,7 @@ def test_last_layers_of_costly_models(twice, tmp_path, monkeypatch):
     subsets = [Subset("head", ("head.weight", "head.bias")), Subset("weight", ("head.weight",))]
 
     def found():
-        rows = capacities_on([Piece("generic", model)], subsets).subsets
+        rows = capacities_on(program, lambda _: [Piece("training", model)], subsets).subsets
         return [(row.rank, row.capacity, row.exact) for row in rows]
 
     expected = found()
