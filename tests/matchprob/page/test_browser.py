@@ -636,7 +636,7 @@ def test_a_network_with_an_activation(open_page):
     )
     load(page, f"[network]\n{square}[learnable]\nW2 = [[1, 1, 0]]\n")
     shows(page, "maximal")
-    expect(page.locator(".mp-why")).to_contain_text("read-out")
+    expect(page.locator(".mp-why")).to_contain_text("affine in W2")
 
 
 def test_the_actions_cover_no_matrix(open_page):
