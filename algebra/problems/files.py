@@ -363,7 +363,7 @@ def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple
 
     def read(key: str, path: Path) -> list[str]:
         axis = populations(names.network).get(key)
-        return read_types(path, None if axis is None else names.population(axis))
+        return read_types(path, None if axis is None else names.population(axis), key)
 
     for key, value in given.items():
         if isinstance(value, Mapping):
@@ -404,7 +404,7 @@ def _names(table: Mapping[str, Any], folder: Path | None) -> dict[str, Any]:
         with ErrorsAt(f"`{name}`"):
             listed[key] = list(edges.units)
     return _with_lists(
-        "names", listed, folder, what, NAME_ENDINGS, lambda key, path: read_names(path)
+        "names", listed, folder, what, NAME_ENDINGS, lambda key, path: read_names(path, key)
     )
 
 

@@ -173,7 +173,8 @@ class Names:
             if len(text) <= _LONGEST and int(text) < size:
                 return int(text)
             raise InputError(
-                f"{what[0]} {one_line(text)} is outside: {matrix} has {what[1]}s 0 to {size - 1}"
+                f"{what[0]} {one_line(text)} is outside: {matrix} has {what[1]}s 0 to {size - 1}; "
+                "numbers that are ids, or start at 1, are names: list them in [names]"
             )
         if names is None:
             raise InputError(

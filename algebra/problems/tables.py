@@ -59,6 +59,7 @@ from algebra.problems.sheets import (
     texts_of,
     wanted_rows,
 )
+from algebra.problems.unit_tables import has_roles, of_role, words_of_units
 
 
 class Rows(list[list[str]]):
@@ -357,10 +358,11 @@ def read_edges(
         return replace(found, type=type, unknown=unknown, repeated=repeated, at_least=at_least)
 
 
-def read_names(path: Path) -> list[str]:
+def read_names(path: Path, units: str = "neurons") -> list[str]:
     """Names of units, one for each line; a header ``name`` and further columns are ignored.
 
-    If the file is an edge list: its units, in the order of the list.
+    If the file is an edge list: its units, in the order of the list.  If it has a column ``role``:
+    the lines of the population `units`.
 
     Raises
     ------
@@ -376,6 +378,8 @@ def read_names(path: Path) -> list[str]:
         return list(table.units)
     if (edges := _listed_edges(table)) is not None:
         return list(edges.units)
+    if has_roles(table):
+        return [name for _, name, _ in of_role(path, units)]
     listed = [(place, row[0]) for place, row in zip(table.places, table.rows, strict=True)]
     if listed and listed[0][1].lower() in NAME_HEADERS:
         listed = listed[1:]
@@ -389,15 +393,17 @@ def read_names(path: Path) -> list[str]:
     return list(first)
 
 
-def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
+def read_types(path: Path, units: Sequence[str] | None, population: str = "neurons") -> list[str]:
     """Types of units: a type for each line, or a unit's name and its type, in any order.
 
     Parameters
     ----------
     path : Path
-        A header ``type``, or ``name,type``, is ignored.
+        A header ``type``, or ``name,type``, is ignored.  Of a table with columns ``name``,
+        ``role`` and ``type`` the lines of the population count.
     units : sequence of str or None
         The units' names.
+    population : str, optional
 
     Raises
     ------
@@ -406,6 +412,11 @@ def read_types(path: Path, units: Sequence[str] | None) -> list[str]:
     """
     table = _table_of(path)
     listed = list(zip(table.places, table.rows, strict=True))
+    if has_roles(table):
+        words = words_of_units(of_role(path, population, "type"), units, REFUSE)
+        if "" in words:
+            raise InputError(f"{shown((units or ())[words.index('')])} has no type")
+        return words
     if listed and listed[0][1][-1].lower() == "type":
         listed = listed[1:]
     if all(len(row) == 1 for _, row in listed):

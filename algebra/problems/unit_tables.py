@@ -10,6 +10,9 @@ and a line for each unit.  A problem file names the columns::
     [distribution]
     signs = { file = "neurons.csv", column = "nt_type", ACH = "+", GABA = "-" }
 
+A plain name, ``neurons = "neurons.csv"``, is enough if the table has a column ``role``: the lines
+of a population are those whose role is its word, such as neuron, input or output.
+
 Units of the table that the problem does not name are refused or left out (``unknown = "skip"``); so
 are units without a word there: by ``missing = "own"`` each has a type of its own, by ``missing =
 "free"`` no sign.  Signs by a column tie no parameters.
@@ -26,6 +29,7 @@ from algebra.problems.edges import check_units
 from algebra.problems.file_entries import SKIP
 from algebra.problems.headers import NAME_HEADERS
 from algebra.problems.sheets import (
+    TextTable,
     bytes_of,
     ending,
     table_of_text,
@@ -34,6 +38,49 @@ from algebra.problems.sheets import (
     wanted_rows,
 )
 from algebra.time_limits import checked
+
+ROLE = "role"
+# The words of a population in a column of roles, besides its own.
+_ROLES = {"neurons": ("neuron", "unit", "units"), "inputs": ("input",), "outputs": ("output",)}
+
+
+def _table(path: Path) -> TextTable:
+    if ending(path) == ".xlsx":
+        return tables_of_workbook(path)
+    return table_of_text(text_of(bytes_of(path)))
+
+
+def has_roles(table: TextTable) -> bool:
+    """Whether it is a table of units with a column of roles, which are read by `of_role`."""
+    header = [word.lower() for word in next(iter(table.rows), [])]
+    return ROLE in header and not {*NAME_HEADERS}.isdisjoint(header)
+
+
+def of_role(path: Path, units: str, column: str = "") -> list[tuple[str, str, str]]:
+    """The lines of a table whose role is a population: place, unit, and its word in a column.
+
+    Parameters
+    ----------
+    path : Path
+    units : str
+        "neurons", "inputs", "outputs", "layer1", …
+    column : str, optional
+        As of `read_column`.
+
+    Raises
+    ------
+    InputError
+        If no line has this role, and as `read_column`.
+    """
+    words = (units, *_ROLES.get(units, ()))
+    lines = read_column(path, "", column, {ROLE: words})
+    if not lines:
+        roles = sorted({word for _, _, word in read_column(path, "", ROLE, None)})
+        raise InputError(
+            f"no line has the {ROLE} {' or '.join(words)}; roles are {shown(', '.join(roles))}: "
+            f'choose, as in {{ file = "{path.name}", where = {{ {ROLE} = "word" }} }}'
+        )
+    return lines
 
 
 def read_column(
@@ -56,10 +103,7 @@ def read_column(
     InputError
         If a column is missing, a unit is given twice or was rounded; OSError is left to the caller.
     """
-    if ending(path) == ".xlsx":
-        table = tables_of_workbook(path)
-    else:
-        table = table_of_text(text_of(bytes_of(path)))
+    table = _table(path)
     header = table.rows[0]
 
     def place_of(wanted: str, option: str) -> int:

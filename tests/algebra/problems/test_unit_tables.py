@@ -92,6 +92,8 @@ def test_one_table_of_names_types_and_roles(circuit, tmp_path):
     (tmp_path / "e.csv").write_text(
         "pre,post,weight,plastic\nPV,E 1,3,yes\nE 1,PV,9,yes\nE 1,E 1,9,no\nPV,PV,9,maybe\n"
     )
+    plain = "".join(f'{key} = "neurons.csv"\n' for key in ("neurons", "inputs", "outputs"))
+    by_role = circuit(f'[names]\n{plain}[types]\nneurons = "neurons.csv"\n', names=())
     tables = "".join(
         f'{key} = {{ file = "neurons.csv", where = {{ role = "{role}" }} }}\n'
         for key, role in (("neurons", "neuron"), ("inputs", "input"), ("outputs", "output"))
@@ -105,6 +107,14 @@ def test_one_table_of_names_types_and_roles(circuit, tmp_path):
         "neurons": ("PV", "E 1"), "inputs": ("light",), "outputs": ("lick",)
     }  # fmt: skip
     assert problem.support["W"].tolist() == [[1, 1], [0, 0]]
+    assert by_role.names.given == problem.names.given
+    (tmp_path / "neurons.csv").write_text("role,name,type\nneuron,A,E\ninput,light,S\nunit,B,E\n")
+    named = '[names]\nneurons = "neurons.csv"\n'
+    tied = circuit(f'{named}[types]\nneurons = "neurons.csv"\n', names=())
+    assert tied.names.given == {"neurons": ("A", "B")}
+    assert {label for _, label in tied.updates["W"].called} == {"E→E"}
+    (tmp_path / "neurons.csv").write_text("name,role\nPV,cell\n")
+    refuses("roles are 'cell'", circuit, "[names]\n" + plain, names=())
 
 
 @pytest.mark.parametrize(
