@@ -158,7 +158,8 @@ def at_most(seconds: float) -> Iterator[None]:
 def forget() -> None:
     """Clear what functions remember of earlier calls."""
     for made in gc.get_objects():
-        if type(made) is functools._lru_cache_wrapper:  # a weak proxy answers `isinstance` for another
+        # A weak proxy answers `isinstance` for another object.
+        if type(made) is functools._lru_cache_wrapper:
             made.cache_clear()
 
 
