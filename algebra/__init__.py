@@ -3,7 +3,7 @@ r"""Exact algebra without floating point. `numeric` and `matchprob` import it; i
 certificates/   Verdicts, their evidence and checks; the proofs of verdicts are in the folders of
                 the families
 children        Child processes: started, waited for and ended in one place
-declarations    Tables of files, declared as dataclasses: reading, and the JSON Schema
+declarations    Tables of files, declared as dataclasses, and their reading
 documents       The content of a result as plain data, and its renderings as text and HTML
 errors          Classes of errors, and short texts of values for their messages
 families/       What is particular to a family of networks, and the registry of families
@@ -20,6 +20,7 @@ programs/       Networks as lists of operations, evaluated in many arithmetics; 
 questions/      Questions besides the verdict: identify, record, design, capacity, surveys, theorems
 ranks/          Generic ranks: the decision whether MP = 0, and explanations by counting
 results         The base class of results: a document, a data frame, a picture
+schemas         The JSON Schema of tables of files, made from their declarations
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 memory_limits   One memory limit for a whole call, compared with estimates before the work

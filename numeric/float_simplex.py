@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational_lp import BasisGuess
 
 _TINY = 1e-9

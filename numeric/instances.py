@@ -20,12 +20,13 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import whole_number
-from algebra.linalg.rational import nearest_double, rational_echelon
+from algebra.linalg.numbers import nearest_double
+from algebra.linalg.rational import rational_echelon
 from algebra.networks.base import Network
 from algebra.networks.protocols import not_known
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import Interval
 from algebra.problems.instance_files import GivenNumbers
+from algebra.problems.intervals import Interval
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem

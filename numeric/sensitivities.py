@@ -28,7 +28,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Cell
 from algebra.problems.problem import Problem

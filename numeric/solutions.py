@@ -17,7 +17,7 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.results import named
 from numeric.conditions import Bounds, conditions
 from numeric.families.activations.krawczyk import ActivationBallSystem

@@ -26,7 +26,7 @@ import numpy as np
 from flint import fmpq
 
 import matchprob as mp
-from algebra.certificates.checks import Verification
+from algebra.certificates.checks import Checked
 from algebra.certificates.reading import as_text
 from algebra.errors import Unfinished
 from algebra.families.linear.arguments.enclosed_solutions import enclosed_evidence
@@ -701,7 +701,7 @@ def tamperings(files: list[dict[str, Any]], each: int, seed: int) -> Claims:
             yield (number, k), tampered(rng, genuine, rng.choice(files))
 
 
-def attack(check: Callable[..., Verification], claims: Claims) -> Attack:
+def attack(check: Callable[..., Checked], claims: Claims) -> Attack:
     """Check claims, and judge those that are accepted."""
     found = Attack()
     for (number, k), claim in claims:

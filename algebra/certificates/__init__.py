@@ -1,7 +1,7 @@
 r"""Verdicts, their evidence and checks; the families of networks decide which verdict holds.
 
 certificate  A verdict and its evidence: the object, its field names and its plain data
-checks       The results of verification, one for each statement of a certificate
+checks       The results of a check, one for each statement of a proof file
 claim        The claims in the file of a certificate: the fields that all families share
 duals        Evidence for bounds of matroid problems, declared for proof files
 explanation  Why a verdict is known, what stays open, and what would decide it, in sentences
@@ -19,6 +19,7 @@ records      Tables of proof files, declared as dataclasses: read, written, made
 root_evidence  A generic root count in a file: its form, and the relations between its fields
 sparse       Large matrices of proof files in sparse form
 trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
+verification  The result of a verification, and what it says
 verdicts     Names of verdicts, and sentences that families share
 vanishing    Structural zeros that leave no path: certificate and verification
 """

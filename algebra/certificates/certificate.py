@@ -20,7 +20,7 @@ from algebra.certificates.verdicts import (
     VERSION,
 )
 from algebra.documents import Document, Explanation, Paragraph
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.problems.features import Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty

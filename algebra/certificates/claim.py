@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Literal
 
-from algebra.certificates.checks import UNCHECKED, CheckFailed, Checklist, Say, Verification
+from algebra.certificates.checks import UNCHECKED, Checked, CheckFailed, Checklist, Say
 from algebra.certificates.fields import RefusedAt, within
 from algebra.certificates.premises import need_covered
 from algebra.certificates.records import Context, Converted, Counts, Record, read_form, write_form
@@ -20,7 +20,7 @@ from algebra.certificates.sparse import SparseTable, entries_of, has_sparse_form
 from algebra.certificates.verdicts import DISCRETE, UNDECIDED, VERDICTS
 from algebra.declarations import Count, Keyword, Size
 from algebra.errors import InputError, one_line, shown
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, network_from_dict
 from algebra.problems.features import Feature, Features, Premises
@@ -345,7 +345,7 @@ def verified(
     data: object,
     check: Callable[[Claim, Checklist], Conclusion],
     covered: Features | None = None,
-) -> Verification:
+) -> Checked:
     """The frame of every verification: the shared fields, the checks, the premises, the words.
 
     The verdict holds only if the theorem that the checks arrived at is proved for every feature of

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from algebra.certificates.checks import Verification
+from algebra.certificates.checks import Checked
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Features
@@ -108,7 +108,7 @@ class Family(ABC):
         """Verdict on an allocation, with evidence."""
 
     @abstractmethod
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Checked:
         """Verify a certificate."""
 
     @abstractmethod

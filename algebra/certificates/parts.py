@@ -13,7 +13,7 @@ from algebra.certificates.records import Context, Converted, read_form
 from algebra.certificates.sparse import compact
 from algebra.declarations import Count
 from algebra.errors import InputError, shown
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 

@@ -22,7 +22,7 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
+from algebra.certificates.checks import PROVED, UNCHECKED, Checked, CheckFailed, Checklist
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
@@ -117,7 +117,7 @@ def _explained(text: str, few: bool) -> Explanation:
     )
 
 
-def verify_by_number(data: Mapping[str, Any]) -> Verification:
+def verify_by_number(data: Mapping[str, Any]) -> Checked:
     """Verify a certificate of `certify_by_number`: the numbers follow from the problem."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

@@ -42,9 +42,9 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNCHECKED,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
     weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, read_problem, verified
@@ -190,8 +190,8 @@ def _explained(verdict: str, rule: str) -> Explanation:
 
 
 def verify_other_teacher(
-    data: Mapping[str, Any], effort: Effort, verify: Callable[[Any, Effort], Verification]
-) -> Verification:
+    data: Mapping[str, Any], effort: Effort, verify: Callable[[Any, Effort], Checked]
+) -> Checked:
     """Verify a certificate of `certify_other_teacher`.
 
     τ is found at points of the verifier; the certificate on arbitrary labels must be about the

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
+from algebra.certificates.checks import FAILED, Check, Checked, CheckFailed, unfinished
 from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
 from algebra.certificates.parts import read_version
@@ -71,8 +71,8 @@ class FamilyOfFolder(Family):
         found: Certificate = self._function("certify")(problem, effort)
         return found
 
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Verification:
-        found: Verification = self._function("verify")(data, effort)
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Checked:
+        found: Checked = self._function("verify")(data, effort)
         return found
 
     def inspect(
@@ -203,7 +203,7 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
     return family.certify(problem, effort)
 
 
-def _verify(data: Mapping[str, Any], effort: Effort) -> Verification:
+def _verify(data: Mapping[str, Any], effort: Effort) -> Checked:
     claimed = read_form(Mapping[str, Any], data.get("problem"), "problem")
     if claimed.get("teacher") is not None:
         from algebra.families.other_teacher import verify_other_teacher
@@ -232,7 +232,7 @@ def verify(
     seed: int = 1,
     timeout: float = 120.0,
     fallback: RootCounter | None = None,
-) -> Verification:
+) -> Checked:
     """Check a certificate.
 
     Parameters
@@ -248,7 +248,7 @@ def verify(
 
     Returns
     -------
-    Verification
+    Checked
         Unfinished if time was up: then nothing is known of the certificate.
 
     Raises
@@ -263,7 +263,7 @@ def verify(
         with within(timeout):
             return _verify(data, effort)
     except CheckFailed as failure:
-        return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+        return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
     except OutOfTime as limit:
         return unfinished(verdict, str(limit))
 

@@ -35,7 +35,7 @@ from flint import acb, arb, ctx
 from algebra.declarations import Keyword
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.modular import SPLITMIX, times
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 
 LINEAR = "linear"
 POLYNOMIAL = "polynomial"

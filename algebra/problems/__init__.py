@@ -15,6 +15,7 @@ schema        The format of problem files as a JSON Schema, with the meaning of 
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it
 instance_files  Instances given by the user: weights, samples and a teacher or labels, as rationals
 constraints   Constraints on a match: bounds, largest changes and signs of the learnable weights
+intervals     Intervals of rationals, and numbers in them as columns of a linear program
 updates       Matrices that learn by low-rank updates, gains or ties
 laws          Laws of weights and samples, signs, measured weights
 learning      The parameters that learn: single cells and matrices with updates

@@ -19,7 +19,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.memory_limits import check_memory
 from algebra.problems.edges import Edge, Edges, LongList, Pairs, check_units, none_between
 from algebra.problems.file_entries import POST, PRE, SUM

@@ -40,7 +40,7 @@ import numpy as np
 
 from algebra.errors import InputError, known_name, one_line, shown
 from algebra.files.arrays import coordinates_of
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.linalg.sparse import SparseMatrix
 from algebra.problems.file_entries import (
     ALL_TYPES,

@@ -40,7 +40,7 @@ from algebra.declarations import declared, read_declared, read_keys, read_tables
 from algebra.errors import ErrorsAt, InputError, given_mapping, known_name, one_line, shown
 from algebra.files.arrays import dense
 from algebra.files.opening import FILE_LIMITS, check_ending, path_text, read_text, within_time
-from algebra.linalg.rational import DOUBLE_DIGITS, exact_number
+from algebra.linalg.numbers import DOUBLE_DIGITS, exact_number
 from algebra.networks.kinds import network_from_dict
 from algebra.networks.masks import held, is_mask
 from algebra.problems.cell_types import Types

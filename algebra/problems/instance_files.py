@@ -31,7 +31,8 @@ from flint import fmpq
 from algebra.declarations import Keyword, read_declared, read_tables
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line
 from algebra.files.opening import FILE_LIMITS, path_text
-from algebra.linalg.rational import Rationals, exact_number
+from algebra.linalg.numbers import exact_number
+from algebra.linalg.rational import Rationals
 from algebra.problems.files import read_toml
 from algebra.problems.problem import Problem
 

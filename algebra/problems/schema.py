@@ -14,7 +14,7 @@ import json
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Literal
 
-from algebra.declarations import Count, Keyword, Size, table_schema
+from algebra.declarations import Count, Keyword, Size
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, MEANINGS
 from algebra.problems.constraints import Constraints
@@ -30,6 +30,7 @@ from algebra.problems.file_entries import (
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import ALL
 from algebra.problems.random_cells import RandomCells
+from algebra.schemas import table_schema
 
 _AtLeastOne = Keyword("minItems", 1)
 _BitRow = Annotated[list[Literal[0, 1]], _AtLeastOne]

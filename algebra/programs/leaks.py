@@ -53,7 +53,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.linalg.modular import modular_rank
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.programs.program import Builder, Value
 
 # Words for learnable leaks, and the number for no leak.
@@ -71,7 +71,7 @@ def read_leak(value: Any, units: int) -> Any:
     Parameters
     ----------
     value : number, text, sequence or "learnable"
-        Numbers as `algebra.linalg.rational.exact_number` reads them; decimals are exact.
+        Numbers as `algebra.linalg.numbers.exact_number` reads them; decimals are exact.
     units : int
 
     Returns

@@ -64,7 +64,7 @@ from math import inf
 from typing import Any
 
 from algebra.linalg.modular import PRIME_COUNT
-from algebra.linalg.rational import float_text, nearest_double
+from algebra.linalg.numbers import float_text, nearest_double
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 

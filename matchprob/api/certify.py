@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from algebra.certificates.certificate import Certificate
-    from algebra.certificates.checks import Verification
     from algebra.certificates.family import NonRealInstance
     from algebra.certificates.records import Record
+    from algebra.certificates.verification import Verification
     from algebra.problems.allocation import Allocation
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.problem import Problem
@@ -396,6 +396,7 @@ def verify(
     """
     from algebra.certificates.checks import unfinished
     from algebra.certificates.reading import as_text
+    from algebra.certificates.verification import Verification
     from algebra.files.opening import path_text
     from matchprob.api.proofs.checker import CHECKER
     from matchprob.api.proofs.models import with_model
@@ -415,13 +416,14 @@ def verify(
             folder = Path(certificate).parent if isinstance(certificate, (str, Path)) else None
             text = with_model(text, folder, model)
         left = limit_until(end)
-        return CHECKER.check(text, seed=seed, timeout=timeout if left > timeout / 2 else left)
+        found = CHECKER.check(text, seed=seed, timeout=timeout if left > timeout / 2 else left)
     except (OutOfTime, Unfinished) as limit:
-        return unfinished("", str(limit))
+        found = unfinished("", str(limit))
     except InputError as error:
         if isinstance(certificate, (str, Path)):
             raise InputError(f"{path_text(Path(certificate))}: {error}") from None
         raise
+    return Verification(found.verdict, found.checks)
 
 
 def as_certificate(given: Certificate) -> Certificate:

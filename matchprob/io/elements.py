@@ -8,7 +8,7 @@ from fractions import Fraction
 from pathlib import Path
 
 from algebra.errors import ErrorsAt, InputError, shown
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
 from algebra.problems.tables import read_rows

@@ -17,7 +17,7 @@ import numpy as np
 
 from algebra.certificates.trial_costs import affordable_trials, expectation, too_costly
 from algebra.certificates.vanishing import labels_vanish
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.networks.base import Network
 from algebra.networks.protocols import BUDGETS, HasLimits, limits_of, not_known
 from algebra.problems.allocation import Allocation

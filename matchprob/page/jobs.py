@@ -18,7 +18,7 @@ from algebra.certificates.verdicts import UNDECIDED
 from algebra.documents import Paragraph
 from algebra.errors import InputError
 from algebra.families.equations import inspect_allocation
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
 from algebra.ranks.root_count_error import PROVED

@@ -24,10 +24,10 @@ import numpy as np
 from flint import arb, fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.polynomials.real_roots import Box as RationalBox
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 from algebra.systems.instances import rational_core
 from numeric.certification.krawczyk_balls import decide_real_root
 from numeric.certification.pool import certified_pool

@@ -24,11 +24,11 @@ import scipy.linalg
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational_lp import GIVEN_UP, INFEASIBLE, RationalProgram
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import BoxColumns, Interval
+from algebra.problems.intervals import BoxColumns, Interval
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts, end_as_double
 from numeric.conditions import rational_jacobian

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from algebra.families.relu.equations import relu_system
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine

@@ -21,7 +21,7 @@ import numpy as np
 from flint import fmpz_poly
 
 from algebra.families.linear.minimal_polynomials import minimal_polynomials
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import Box, RealRoots, are_disjoint, elementary_roots

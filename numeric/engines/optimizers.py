@@ -18,7 +18,7 @@ import time
 import numpy as np
 
 from algebra.errors import InputError, known_name
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine

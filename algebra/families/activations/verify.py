@@ -17,10 +17,10 @@ from dataclasses import dataclass, field, replace
 from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
+    Checked,
     CheckFailed,
     Checklist,
     Say,
-    Verification,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
@@ -53,7 +53,7 @@ from algebra.ranks.jacobian import all_cells
 STUCK = "stuck_output"
 
 
-def verify_activated(data: object, effort: Effort) -> Verification:
+def verify_activated(data: object, effort: Effort) -> Checked:
     """Verify the certificate of a network with activations at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

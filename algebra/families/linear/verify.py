@@ -17,7 +17,7 @@ The verdict's status is that of the weakest premise.
 
 from __future__ import annotations
 
-from algebra.certificates.checks import PROVED, CheckFailed, Checklist, Verification, weakest
+from algebra.certificates.checks import PROVED, Checked, CheckFailed, Checklist, weakest
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
@@ -28,7 +28,7 @@ from algebra.families.linear.arguments.order import ROOT_COUNT, argument
 from algebra.families.linear.evidence import read_linear
 
 
-def verify_linear(data: object, effort: Effort) -> Verification:
+def verify_linear(data: object, effort: Effort) -> Checked:
     """Verify the certificate of a linear network at points of the effort's seed."""
     return verified(data, lambda claim, checklist: check_claim(claim, checklist, effort))
 

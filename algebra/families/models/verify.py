@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
-from algebra.certificates.checks import PROVED, UNCHECKED, CheckFailed, Checklist, Verification
+from algebra.certificates.checks import PROVED, UNCHECKED, Checked, CheckFailed, Checklist
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
@@ -36,7 +36,7 @@ from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import allocation_rank
 
 
-def verify_program(data: object, effort: Effort) -> Verification:
+def verify_program(data: object, effort: Effort) -> Checked:
     """Verify the certificate of a program at points of the effort's seed."""
 
     return verified(data, lambda claim, checklist: _ModelChecker(claim, checklist, effort).run())

@@ -45,7 +45,7 @@ from algebra.linalg.rational_lp import (
 )
 from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 from algebra.time_limits import OutOfTime, within
 
 MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"

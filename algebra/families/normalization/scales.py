@@ -28,12 +28,7 @@ from flint import fmpq
 from algebra.errors import InputError, Unrealized
 from algebra.families.normalization.dense import rational_array, size_text
 from algebra.families.normalization.khatri_rao import khatri_rao
-from algebra.linalg.rational import (
-    Rationals,
-    rational_kernel,
-    rational_rank,
-    rational_solution,
-)
+from algebra.linalg.rational import Rationals, rational_kernel, rational_rank, rational_solution
 
 
 @dataclass(frozen=True)

@@ -16,9 +16,9 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNCHECKED,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
     weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
@@ -82,7 +82,7 @@ class NormalizationEvidence(Record):
                 raise CheckFailed(f"evidence.{name}", "does not belong to this evidence")
 
 
-def verify_normnet(data: object, effort: Effort) -> Verification:
+def verify_normnet(data: object, effort: Effort) -> Checked:
     """Verify the certificate of a normalization network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

@@ -1,7 +1,7 @@
 r"""Exact decisions of ReLU instances, also under constraints: linear programs over Q, branching.
 
 The unknowns are u, v ≥ 0 and each learnable weight, represented by columns for its bounds
-(`algebra.problems.constraints.BoxColumns`).  A node fixes some u or v at 0; its program
+(`algebra.problems.intervals.BoxColumns`).  A node fixes some u or v at 0; its program
 (`algebra.linalg.rational_lp`) has either a vertex, or multipliers whose first part is a Farkas
 vector of `algebra.families.relu.equations`.  At a vertex with u v = 0 everywhere the weights are a
 match; otherwise the node is divided.  Every answer is a proof: the method is slow, and is used for
@@ -28,7 +28,7 @@ from algebra.linalg.rational_lp import (
     complementary_vertex,
 )
 from algebra.problems.allocation import Cell
-from algebra.problems.constraints import BoxColumns
+from algebra.problems.intervals import BoxColumns
 from algebra.time_limits import check_time
 
 _ZERO = fmpq(0)

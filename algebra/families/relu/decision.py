@@ -34,8 +34,8 @@ from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
     Check,
+    Checked,
     CheckFailed,
-    Verification,
 )
 from algebra.certificates.fields import RefusedAt, items, within
 from algebra.certificates.parts import read_version
@@ -59,7 +59,7 @@ from algebra.families.relu.equations import ReluSystem, relu_system
 from algebra.families.relu.leaves import Leaf, is_refuted, leaves_cover
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 
 FORMAT: Literal["matchprob relu decision"] = "matchprob relu decision"
 VERSION: Literal[1] = 1
@@ -306,7 +306,7 @@ def _limit_arrangements(system: ReluSystem) -> None:
         )
 
 
-def verify_decision(data: Any) -> Verification:
+def verify_decision(data: Any) -> Checked:
     """Verify a decision file in exact arithmetic.
 
     Parameters
@@ -316,7 +316,7 @@ def verify_decision(data: Any) -> Verification:
 
     Returns
     -------
-    Verification
+    Checked
         The module says what each check proves.
 
     Raises
@@ -329,7 +329,7 @@ def verify_decision(data: Any) -> Verification:
         decision = read_decision(data)
     except CheckFailed as failure:
         verdict = one_line(data.get("verdict"))
-        return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+        return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
     system = decision.system
     same = decision.labels_are_the_teachers
     if same is None:
@@ -363,4 +363,4 @@ def verify_decision(data: Any) -> Verification:
             checks.append(Check(f"leaves[{bad[0]}]", FAILED, text))
         else:
             checks.append(Check("leaves", PROVED, f"leaves refuted: {total} of {total}"))
-    return Verification(decision.verdict, tuple(checks))
+    return Checked(decision.verdict, tuple(checks))

@@ -49,7 +49,7 @@ from algebra.errors import InputError
 from algebra.linalg.rational import rational_rank, rational_solution
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 
 _ANYWHERE = Interval()
 _ZERO = fmpq(0)

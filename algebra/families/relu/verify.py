@@ -12,10 +12,10 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNCHECKED,
+    Checked,
     CheckFailed,
     Checklist,
     Say,
-    Verification,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
@@ -43,7 +43,7 @@ class ReluEvidence(Record):
     no_match: Mapping[str, Any] | None = None
 
 
-def verify_relu(data: object, effort: Effort) -> Verification:
+def verify_relu(data: object, effort: Effort) -> Checked:
     """Verify the certificate of a shallow ReLU net at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

@@ -24,9 +24,9 @@ from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
     UNFINISHED,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
     weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
@@ -61,12 +61,10 @@ from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import by_parameters
 
 # Verifies the certificate of a problem of cells.
-CellCheck = Callable[[Mapping[str, Any], Effort], Verification]
+CellCheck = Callable[[Mapping[str, Any], Effort], Checked]
 
 
-def verify_updates(
-    data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck
-) -> Verification:
+def verify_updates(data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck) -> Checked:
     """Verify the certificate of a problem with updates; `verify_cells` verifies those of cells."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

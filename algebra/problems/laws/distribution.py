@@ -53,7 +53,7 @@ import numpy as np
 
 from algebra.declarations import InFile, Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.networks.base import Cell, Network, Support
 from algebra.problems.file_entries import EdgesFile, FileName, SignsOfTable
 

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.programs.onnx.bounds import MODEL_LIMITS
 from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder, Node, Value

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.programs.generic import Exactness
 from algebra.programs.program import Program, matrix_shape
 from algebra.results import Result, named

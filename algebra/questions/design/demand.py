@@ -28,7 +28,7 @@ import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, Unfinished, known_name
 from algebra.linalg.modular import random_points, random_residues
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
@@ -72,7 +72,7 @@ def line_name(line: str, key: Line) -> str:
 
 
 def exact_price(value: object) -> Fraction:
-    """A price as an exact rational; see `algebra.linalg.rational.exact_number`.
+    """A price as an exact rational; see `algebra.linalg.numbers.exact_number`.
 
     Examples
     --------

@@ -20,7 +20,7 @@ from math import floor
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.problems.allocation import Allocation, Cell
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import Demand

@@ -10,7 +10,7 @@ from typing import Any
 from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.records import Cells, Record
 from algebra.declarations import Size, named_key
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.problems.allocation import Allocation, cells_data
 from algebra.questions.design.demand import Demand
 from algebra.ranks.generic_rank import GenericRank, allocation_rank

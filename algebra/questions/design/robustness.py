@@ -45,7 +45,7 @@ import numpy as np
 from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
 from algebra.linalg.modular import inverses, modular_echelon, modular_rank, random_prime, times
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.networks.limits import plural, some
 from algebra.problems.allocation import (
     Allocation,

@@ -44,9 +44,9 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
     weakest,
 )
 from algebra.certificates.duals import over_points
@@ -54,7 +54,7 @@ from algebra.certificates.fields import RefusedAt
 from algebra.certificates.reading import drawn_seed
 from algebra.errors import InputError, one_line
 from algebra.families.linear.recount import Recount, recount_again
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET
 from algebra.problems.allocation import Allocation, Cell
@@ -87,7 +87,7 @@ def verify_design(
     seed: int = 1,
     timeout: float = 60.0,
     fallback: RootCounter | None = None,
-) -> Verification:
+) -> Checked:
     """Verify the proof of a design.
 
     Parameters
@@ -104,7 +104,7 @@ def verify_design(
 
     Returns
     -------
-    Verification
+    Checked
 
     Raises
     ------

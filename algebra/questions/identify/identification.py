@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from algebra.documents import Document, Paragraph
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.networks.own_point import about_parameters, at_these_parameters
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
 from algebra.problems.allocation import (

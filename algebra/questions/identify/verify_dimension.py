@@ -32,9 +32,9 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
 )
 from algebra.certificates.claim import Masks, NetworkInFile
 from algebra.certificates.fields import RefusedAt
@@ -75,7 +75,7 @@ class DimensionProof(Record):
     support: Masks | None = None
 
 
-def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
+def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Checked:
     """Verify the proof of a dimension.
 
     Parameters
@@ -87,7 +87,7 @@ def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
 
     Returns
     -------
-    Verification
+    Checked
 
     Examples
     --------

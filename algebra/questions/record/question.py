@@ -50,7 +50,7 @@ from algebra.errors import (
     whole_number,
 )
 from algebra.linalg.modular import ChosenNumbers, Residues, modular_rank, random_points
-from algebra.linalg.rational import exact_number
+from algebra.linalg.numbers import exact_number
 from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.containing import ContainingProblem
 from algebra.matroids.linear import LinearMatroid
@@ -480,7 +480,7 @@ def recording_question(
     what : str or sequence of str
         Kinds of elements: see `algebra.questions.record.elements.ELEMENT_KINDS`.
     costs : mapping of str to number, optional
-        By name of an element; exact (see `algebra.linalg.rational.exact_number`); 1 by default.
+        By name of an element; exact (see `algebra.linalg.numbers.exact_number`); 1 by default.
     must, forbidden : sequence of str, optional
         Names of required, and of forbidden elements.
     caps : mapping, optional

@@ -14,7 +14,7 @@ from typing import Any
 
 from algebra.certificates.records import Record
 from algebra.documents import Document, Explanation, Paragraph, Step, step
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.networks.limits import plural, some
 from algebra.networks.own_point import at_these_parameters
 from algebra.problems.allocation import Cell, cells_data

@@ -40,9 +40,9 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
 )
 from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
@@ -71,7 +71,7 @@ from algebra.time_limits import check_time
 VERDICT = "recording"
 
 
-def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
+def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Checked:
     """Verify the proof of a recording.
 
     Parameters
@@ -83,7 +83,7 @@ def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Verification:
 
     Returns
     -------
-    Verification
+    Checked
 
     Raises
     ------

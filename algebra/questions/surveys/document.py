@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, TextPicture, step
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.mask_pictures import WIDEST, mask_rows

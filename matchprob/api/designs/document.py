@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
-from algebra.linalg.rational import certainty_text
+from algebra.linalg.numbers import certainty_text
 from algebra.networks.limits import plural
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import cells_text

@@ -18,7 +18,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import FAILED, Check, CheckFailed, Verification, unfinished
+from algebra.certificates.checks import FAILED, Check, Checked, CheckFailed, unfinished
 from algebra.certificates.maker import without_maker
 from algebra.certificates.reading import network_size_within, read_json
 from algebra.errors import InputError, Unfinished, one_line
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from algebra.systems.root_count import RootCount
 
 
-def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
+def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Checked:
     """Check the text of a proof: a certificate, ReLU decision, design, recording or dimension.
 
     Parameters
@@ -44,7 +44,7 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
 
     Returns
     -------
-    Verification
+    Checked
         If a limit was reached, its last check is "unfinished" and names the limit.
 
     Raises
@@ -66,14 +66,14 @@ def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Verificat
             try:
                 data, maker = without_maker(data)
             except CheckFailed as failure:
-                return Verification(verdict, (Check(failure.place, FAILED, str(failure)),))
+                return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
             found = _check(data, seed, timeout)
             return replace(found, checks=(*found.checks, *maker))
     except (OutOfTime, Unfinished) as limit:
         return unfinished(verdict, str(limit))
 
 
-def _check(data: Mapping[str, object], seed: int, timeout: float) -> Verification:
+def _check(data: Mapping[str, object], seed: int, timeout: float) -> Checked:
     """The check of a format; its modules are loaded when a file has it."""
 
     def counter(allocation: Allocation, support: Support, own_seed: int) -> RootCount:

@@ -21,7 +21,7 @@ import sys
 import threading
 from pathlib import Path
 
-from algebra.certificates.checks import Check, Verification, unfinished
+from algebra.certificates.checks import Check, Checked, unfinished
 from algebra.certificates.reading import PROOF_LIMITS
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import given_memory
@@ -53,7 +53,7 @@ class Checker:
         self._child: Child | None = None
         self._lock = threading.Lock()
 
-    def check(self, text: str, *, seed: int = 1, timeout: float = 60.0) -> Verification:
+    def check(self, text: str, *, seed: int = 1, timeout: float = 60.0) -> Checked:
         """Check a proof; see `matchprob.api.proofs.check_proof`.
 
         Raises
@@ -100,14 +100,14 @@ class Checker:
                 self.close()
                 return self._unfinished("the check ran out of memory", timeout)
             raise RuntimeError(answer["text"])
-        return Verification(answer["verdict"], tuple(Check(*check) for check in answer["checks"]))
+        return Checked(answer["verdict"], tuple(Check(*check) for check in answer["checks"]))
 
     def close(self) -> None:
         """End the child."""
         with self._lock:
             self._end()
 
-    def _unfinished(self, text: str, timeout: float) -> Verification:
+    def _unfinished(self, text: str, timeout: float) -> Checked:
         return unfinished("", f"{text} (limits: {timeout:g} s, {self._held} MiB)")
 
     def _running(self) -> Child:

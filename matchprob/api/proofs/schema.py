@@ -13,7 +13,6 @@ from typing import Any
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.maker import KEY, Maker
 from algebra.certificates.vanishing import VanishingEvidence
-from algebra.declarations import schema_of, table_schema
 from algebra.families.activations.verify import ActivationEvidence
 from algebra.families.linear.arguments.order import NAMES, argument
 from algebra.families.models.verify import ModelEvidence
@@ -24,6 +23,7 @@ from algebra.families.updates.verify import UpdateEvidence
 from algebra.questions.design.proof import DesignProof
 from algebra.questions.identify.verify_dimension import DimensionProof
 from algebra.questions.record.proof import RecordingProof
+from algebra.schemas import schema_of, table_schema
 
 # The evidence of all networks whose verdicts depend on ranks is one table.
 _ON_RANKS = (ActivationEvidence, ModelEvidence, UpdateEvidence)

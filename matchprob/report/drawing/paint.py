@@ -17,9 +17,9 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.checks import Verification
+from algebra.certificates.verification import Verification
 from algebra.errors import InputError, shown
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.names import Names
 from algebra.questions.capacity import Capacity

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.systems.core import CoreSystem
 
 Terms = dict[tuple[int, ...], float]

@@ -30,7 +30,8 @@ from flint import arb, ctx, fmpq
 
 from algebra.errors import InputError
 from algebra.families.registry import family_of
-from algebra.linalg.rational import nearest_double, rational_echelon
+from algebra.linalg.numbers import nearest_double
+from algebra.linalg.rational import rational_echelon
 from algebra.networks.base import Network
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem

@@ -36,7 +36,8 @@ from flint import fmpq, fmpq_mat
 from scipy.optimize import least_squares
 
 from algebra.errors import InputError
-from algebra.linalg.rational import nearest_double, rational_echelon
+from algebra.linalg.numbers import nearest_double
+from algebra.linalg.rational import rational_echelon
 from algebra.polynomials.rings import RationalField
 from algebra.problems.allocation import Allocation
 from algebra.systems.forms import FORMS, forms

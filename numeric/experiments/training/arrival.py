@@ -41,7 +41,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.families.registry import family_of
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

@@ -20,9 +20,9 @@ import numpy as np
 from algebra.families.relu.box_program import BoxProgram, empty_leaf
 from algebra.families.relu.equations import relu_system
 from algebra.families.relu.leaves import Leaf
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from algebra.problems.allocation import Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.families.relu.hull import learning_units
 from numeric.families.relu.pairs_kernel import search_pairs, start_tableau

@@ -22,7 +22,7 @@ from algebra.families.relu.box_program import BoxProgram
 from algebra.families.relu.equations import FREE, U_ZERO, V_ZERO, ReluSystem, relu_system
 from algebra.families.relu.leaves import Leaf, leaves_cover
 from algebra.problems.allocation import Cell
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.families.relu.interruptible import run_search
 from numeric.families.relu.simplex import CANDIDATE, KEEP, NO_MATCH, STOP

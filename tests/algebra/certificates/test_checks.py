@@ -1,6 +1,4 @@
-"""Results of verification."""
-
-import json
+"""Results of a check."""
 
 import pytest
 
@@ -11,9 +9,9 @@ from algebra.certificates.checks import (
     UNCHECKED,
     UNFINISHED,
     Check,
+    Checked,
     CheckFailed,
     Checklist,
-    Verification,
     weakest,
 )
 
@@ -28,27 +26,13 @@ def test_it_holds_unless_something_failed():
     """Proved and probable statements hold; one failed check refutes the file, and an unfinished one
     leaves it undecided.
     """
-    assert Verification("maximal", GOOD).holds
-    assert not Verification("maximal", (*GOOD, Check("rank", FAILED, "5, not 4"))).holds
-    open_ = Verification("maximal", (*GOOD, Check("N", UNFINISHED, "not counted again")))
+    assert Checked("maximal", GOOD).holds
+    assert not Checked("maximal", (*GOOD, Check("rank", FAILED, "5, not 4"))).holds
+    open_ = Checked("maximal", (*GOOD, Check("N", UNFINISHED, "not counted again")))
     assert not open_.holds
     assert open_.is_unfinished
-    assert str(open_).startswith("maximal: not finished: nothing is known")
-    assert not Verification("maximal", (*open_.checks, Check("rank", FAILED, "5"))).is_unfinished
-
-
-def test_data_and_text_name_every_place():
-    """Plain data survives JSON, and the text has one line a check."""
-    found = Verification("maximal", GOOD)
-    data = json.loads(json.dumps(found.to_dict()))
-    assert data["holds"] is True
-    assert [c["place"] for c in data["checks"]] == [c.place for c in GOOD]
-    lines = str(found).splitlines()
-    assert lines[0] == "maximal: holds"
-    assert lines[1].split() == ["status", "place", "what"]
-    assert len(lines) == 2 + len(GOOD)
-    assert "probable" in lines[3]
-    assert "does not hold" in str(Verification("minimal", (Check("rank", FAILED, "no"),)))
+    assert open_.outcome == "not finished: nothing is known"
+    assert not Checked("maximal", (*open_.checks, Check("rank", FAILED, "5"))).is_unfinished
 
 
 def test_a_failure_knows_its_place():

@@ -23,8 +23,9 @@ from algebra.certificates.records import (
     row,
     write_form,
 )
-from algebra.declarations import Count, Keyword, Size, named_key, table_schema
+from algebra.declarations import Count, Keyword, Size, named_key
 from algebra.networks.feedforward import LinearEstimator
+from algebra.schemas import table_schema
 from tests.plain_data import changed, places, without
 
 NET = LinearEstimator(q=2, d=1, m=3)

@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 
-from algebra.errors import InputError
 from algebra.files.opening import TooManyBytes, check_regular, read_bytes, read_text, within_time
 from algebra.time_limits import Interrupted, OutOfTime, StopRequest, stoppable, within
 from tests.refusals import refuses
@@ -139,14 +138,3 @@ def test_files_are_opened_in_one_place():
         if READING.search(path.read_text(encoding="utf-8"))
     }
     assert found - set(OPENED) == set()
-
-
-@pytest.mark.parametrize("text", ["1e400", "-1e400", "1e-400", "1" + "0" * 301])
-def test_numbers_of_files_have_one_bound(text):
-    """Numbers that binary64 does not hold are refused, however a file gives them."""
-    from algebra.linalg.rational import exact_number
-
-    refuses("too many digits: numbers between 1e-300 and 1e300", exact_number, text)
-    with pytest.raises(InputError):
-        exact_number(int(text) if text.isdigit() else text)
-    assert exact_number("1e300") == 10**300

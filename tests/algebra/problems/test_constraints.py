@@ -9,8 +9,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.problems.constraints import Constraints, Interval
+from algebra.problems.constraints import Constraints
 from algebra.problems.files import problem_from_dict
+from algebra.problems.intervals import Interval
 from matchprob import Allocation, Problem, RandomCells, load_problem
 from tests.algebra.problems.refusals import refused
 from tests.refusals import refuses

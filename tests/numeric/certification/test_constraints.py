@@ -14,7 +14,8 @@ from algebra.errors import InputError
 from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.constraints import Constraints, Interval
+from algebra.problems.constraints import Constraints
+from algebra.problems.intervals import Interval
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import compare, count, estimate

@@ -10,7 +10,7 @@ from flint import fmpq
 from scipy.optimize import linprog
 
 from algebra.families.normalization.matching import applies_to, match_instance
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 from matchprob import Constraints, NormNet, Problem, draw_instance
 from tests.refusals import refuses
 from tests.samples import many

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import checked_demand, exact_price
 from algebra.ranks.generic_rank import allocation_rank, network_rank

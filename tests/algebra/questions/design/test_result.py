@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.duals import DualInFile
 from algebra.certificates.records import read_form
-from algebra.linalg.rational import float_text
+from algebra.linalg.numbers import float_text
 from algebra.networks.recurrent import LinearRNN
 from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.goals import GOALS, SearchOptions

@@ -27,7 +27,8 @@ def test_the_child_returns_the_result_of_the_check():
     data = MAXIMAL.to_dict()
     for claim in (data, {**data, "verdict": "minimal"}):
         found = mp.verify(claim)
-        assert found == check_proof(as_text(claim))
+        there = check_proof(as_text(claim))
+        assert (found.verdict, found.checks) == (there.verdict, there.checks)
     assert not found.holds
     assert not found.is_unfinished
 

@@ -5,7 +5,7 @@ import math
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.rational import nearest_double
+from algebra.linalg.numbers import nearest_double
 from matchprob import LinearRNN, Problem, draw_instance
 from numeric.engines.exact import exact_core
 from numeric.engines.phcpy.floating_core import FloatingCore, scaled_terms

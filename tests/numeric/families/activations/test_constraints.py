@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.problems.constraints import Interval
+from algebra.problems.intervals import Interval
 from matchprob import Constraints, FeedForward, Problem, draw_instance
 from numeric.certification.constraints import INSIDE, OUTSIDE, UNCLEAR, _compare_rationals
 from numeric.counts import COMPLETE

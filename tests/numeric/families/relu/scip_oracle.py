@@ -12,8 +12,8 @@ import numpy as np
 import pytest
 
 from algebra.families.relu.equations import relu_system
-from algebra.linalg.rational import nearest_double
-from algebra.problems.constraints import Interval
+from algebra.linalg.numbers import nearest_double
+from algebra.problems.intervals import Interval
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
 from numeric.instances import Instance, to_double
 
