@@ -330,7 +330,7 @@ class _Point:
         network, found = self.network, []
         arithmetic, blocks = self._arithmetic(matmul, truediv), network.placed(self.weights, self.X)
         for source, _ in owners:
-            for node in network.nodes_of(source):
+            for node in network.recorded(source)[1]:
                 value = evaluate(network.program(), arithmetic, blocks, [node])[node]
                 found.append(np.broadcast_to(value, (len(value), network.m)).ravel())
         return np.concatenate(found)
@@ -375,7 +375,7 @@ class _Point:
         blocks, program = network.placed(self.weights, self.X), network.program()
         for source in {source for source, _ in owners}.difference(known):
             parts = []
-            for node in network.nodes_of(source):
+            for node in network.recorded(source)[1]:
                 check_time()
                 sweep = Sweep(program, arithmetic, blocks, set(self.motions), node)
                 size = program.nodes[node].size
@@ -402,7 +402,7 @@ class _Point:
                 mix[place[cell], k] = times
         wanted, parts = list(chosen), []
         for source, inside in self.question.owners:
-            for node, of in zip(network.nodes_of(source), inside, strict=True):
+            for node, of in zip(network.recorded(source)[1], inside, strict=True):
                 mine = np.isin(of, wanted)
                 units = np.flatnonzero(mine.any(axis=1))
                 if not units.size:

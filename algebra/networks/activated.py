@@ -21,7 +21,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.sparse import as_block
 from algebra.networks.activation import (
     ANALYTIC,
     LEAKY,
@@ -42,14 +41,12 @@ from algebra.networks.base import (
     Point,
     Reading,
     Support,
-    of_units,
 )
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.masks import columns_by_row, held, lines_with_entries
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
 from algebra.programs.arrays import placed
-from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import Arithmetic, evaluate
 from algebra.programs.jacobian import Sweep, factors
 from algebra.programs.leaks import (
@@ -420,59 +417,21 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         patterns = dict(zip(nodes, signs, strict=True))
         return lambda node, a: patterns[node]
 
+    def recorded(self, what: str) -> tuple[Program, list[int]]:
+        # The node of the labels of several steps holds them side by side.
+        read = TRACES if what == LABELS and self.reads_all else what
+        return self.program(), self._nodes(read)
+
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        return self._factors(point, names, self.program().output)
-
-    def modular_forward(self, point: Point) -> DualValue:
-        [Y] = self._duals(point, LABELS)
-        return DualValue(Y.value.reshape(self.d, -1), Y.tangent.reshape(self.d, -1))
-
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        return self._duals(point, self._read(what))
-
-    def nodes_of(self, what: str) -> list[int]:
-        """The nodes of the values of each of `readings`."""
-        return self._nodes(self._read(what))
-
-    def _read(self, what: str) -> str:
-        """The node that holds the labels, those of several steps in order of steps."""
-        return TRACES if what == LABELS and self.reads_all else what
-
-    def _duals(self, point: Point, what: str) -> list[DualValue]:
-        """Values at a point with dual numbers."""
-        program, X = self.program(), point.X
-        blocks = {
-            name: DualValue(as_block(w.value), as_block(w.tangent))
-            for name, w in point.weights.items()
-        }
-        blocks["X"] = DualValue(X.value, X.tangent)
-        nodes, arithmetic = self._nodes(what), DualArithmetic(self.modular(point))
-        found = evaluate(program, arithmetic, blocks, nodes)
-        return [found[k] for k in nodes]
-
-    def _blocks(self, point: Point) -> dict[str, Any]:
-        """Values of the program's blocks; a weight only enters products, and may be sparse."""
-        weights = self.program().weights
-        return {name: as_block(point.weights[name]) for name in weights} | {"X": point.X}
-
-    def _factors(
-        self,
-        point: Point,
-        names: Sequence[str] | None,
-        target: int,
-        units: np.ndarray | None = None,
-    ) -> Factors:
+        if not self.reads_all:
+            return super().modular_tangents(point, names)
         program, wanted = self.program(), set(self.shapes if names is None else names)
-        blocks = self._blocks(point)
-        arithmetic = self.modular(point)
-        if not self.reads_all or target != program.output:
-            return factors(Sweep(program, arithmetic, blocks, wanted, target, units), wanted)
         # The read-out multiplies the states of all steps, side by side, and a column of ones.
         read = {self.output, self.output_bias} & wanted
         nodes, steps = self._nodes(STATES), len(self.stages())
         targets = [(node, None) for node in self._nodes(TRACES)]
-        inner = wanted - read
-        sweep = Sweep(program, arithmetic, blocks, inner, kept=nodes, targets=targets)
+        inner, blocks = wanted - read, self.modular_blocks(point)
+        sweep = Sweep(program, self.modular(point), blocks, inner, kept=nodes, targets=targets)
         found = {
             name: (self._by_steps(L), np.tile(R, (1, 1, steps)))
             for name, (L, R) in factors(sweep, inner).items()
@@ -516,36 +475,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             else Reading(f"hidden layer {stage.layer}", None, self.shapes[stage.matrix][0])
             for t, stage in enumerate(stages)
         )
-
-    def modular_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        self.readings(what)
-        nodes = self._nodes(self._read(what))
-        if units is None or what != STATES:
-            return of_units([self._factors(point, names, node) for node in nodes], units)
-        return [
-            self._factors(point, names, node, some) for node, some in zip(nodes, units, strict=True)
-        ]
-
-    def joint_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray],
-    ) -> Factors:
-        """`modular_readings` of some units, those of all readings one below the other."""
-        program, wanted = self.program(), set(self.shapes if names is None else names)
-        blocks = self._blocks(point)
-        nodes = zip(self.nodes_of(what), units, strict=True)
-        targets = [(node, own) for node, own in nodes if len(own)]
-        arithmetic = self.modular(point)
-        return factors(Sweep(program, arithmetic, blocks, wanted, targets=targets), wanted)
 
     def factor_entries(self, what: str) -> int:
         """Left factors depend on the sample: rows × samples × units, for each stage."""

@@ -85,18 +85,6 @@ class Reading:
     size: int
 
 
-def of_units(
-    found: list[dict[str, tuple[np.ndarray, np.ndarray]]], units: Sequence[np.ndarray] | None
-) -> list[dict[str, tuple[np.ndarray, np.ndarray]]]:
-    """The factors of each reading (`Network.modular_readings`), restricted to some of its units."""
-    if units is None:
-        return found
-    return [
-        {name: (L[:, some], R) for name, (L, R) in factors.items()}
-        for factors, some in zip(found, units, strict=True)
-    ]
-
-
 @dataclass(frozen=True)
 class Point:
     """A point over GF(p): weights and samples.

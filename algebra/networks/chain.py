@@ -53,7 +53,6 @@ from algebra.networks.base import (
     Network,
     Point,
     Reading,
-    of_units,
 )
 from algebra.networks.limits import MatrixLimits, least
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits, not_known
@@ -246,7 +245,11 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
             factors[chain.output] = (identity[None], states[-1][None])
         left = reduced(weights[chain.output])
         if chain.recurrent is None:
-            return factors | self._layer_tangents(weights, states, self.steps, left, wanted, matmul)
+            for k, name in reversed(list(enumerate(chain.steps))):
+                if name in wanted:
+                    factors[name] = (left[None], states[k][None])
+                left = matmul(left, weights[name])
+            return factors
         W, B, T = chain.recurrent, chain.start, self.steps
         if wanted & {W, B}:
             # powers[k] = D W^k
@@ -260,24 +263,16 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
                 factors[B] = (np.stack(powers[T:0:-1]), U)
         return factors
 
-    def _layer_tangents(
-        self, weights: Mapping[str, Any], states: Sequence[Any], last: int, left: Any,
-        wanted: Collection[str], matmul: Matmul,
-    ) -> Factors:  # fmt: skip
-        """Tangents of `left` times the state after the `last` first steps, all distinct."""
-        factors: Factors = {}
-        for k, name in reversed(list(enumerate(self.chain().steps[:last]))):
-            if name in wanted:
-                factors[name] = (left[None], states[k][None])
-            left = matmul(left, weights[name])
-        return factors
-
     def affine_in(self, names: Collection[str]) -> bool:
         return len(names) == 1 and self.chain().recurrent not in names
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         """`tangents` over GF(p); the seed is not used."""
         return self.tangents(point.weights, point.X, names, point.matmul, point.reduced)
+
+    def modular_forward(self, point: Point) -> Matrix:
+        """`forward`, over matrices of dual numbers."""
+        return self.forward(point.weights, point.X)
 
     # -- what can be recorded ----------------------------------------------------------
 
@@ -298,52 +293,6 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
             for k, width in enumerate(self.inner_widths, 1)
         )
 
-    def modular_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        if what != STATES or not self.steps:
-            return super().modular_readings(what, point, names, units)
-        wanted = set(self.shapes if names is None else names)
-        if self.chain().recurrent:
-            return of_units(self._state_tangents(point, wanted), units)
-        weights, states = point.weights, self.states(point.weights, point.X, point.matmul)
-        states = [point.reduced(state) for state in states]
-        found = [
-            self._layer_tangents(
-                weights, states, last, np.eye(width, dtype=np.int64), wanted, point.matmul
-            )
-            for last, width in enumerate(self.inner_widths, 1)
-        ]
-        return of_units(found, units)
-
-    def _state_tangents(self, point: Point, wanted: Collection[str]) -> list[Factors]:
-        """Of h_1, …, h_T and W h_T: dh_t = Σ_s W^{t-1-s} dW h_s + Σ_s W^{t-s} dB x_s."""
-        chain, b = self.chain(), self.step_inputs
-        assert chain.recurrent is not None
-        assert chain.start is not None
-        W, powers = point.weights[chain.recurrent], [np.eye(self.inner_widths[0], dtype=np.int64)]
-        for _ in range(self.steps):
-            powers.append(point.matmul(W, powers[-1]))
-        states, found = self._hidden(point.weights, point.X, point.matmul), []
-        states = [point.reduced(state) for state in states]
-        inputs = point.X.reshape(self.steps, b, -1)
-        for t in range(1, self.steps + 2):
-            factors: Factors = {}
-            if chain.recurrent in wanted and t > 1:
-                factors[chain.recurrent] = (
-                    np.stack(powers[: t - 1][::-1]), np.stack(states[: t - 1])
-                )  # fmt: skip
-            if chain.start in wanted:
-                # No input enters after the last step.
-                seen = min(t, self.steps)
-                factors[chain.start] = (np.stack(powers[t - seen : t][::-1]), inputs[:seen])
-            found.append(factors)
-        return found
-
     def _hidden(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
     ) -> list[Matrix]:
@@ -357,13 +306,6 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
             h = matmul(weights[chain.start], X[t * b : (t + 1) * b])
             states.append(h + matmul(W, states[-1]) if states else h)
         return [*states, matmul(W, states[-1])]
-
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        if what != STATES or not self.steps:
-            return super().modular_values(what, point)
-        if self.chain().recurrent:
-            return self._hidden(point.weights, point.X)
-        return self.states(point.weights, point.X)[1:]
 
     @property
     def label_dimension_bound(self) -> int:
@@ -550,18 +492,25 @@ class RecurrentChain(ChainNetwork):
             return self.read_at_every_step.readings(LABELS)
         return super().readings(what)
 
-    def modular_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        if what == TRACES:
-            return self.read_at_every_step.modular_readings(LABELS, point, names, units)
-        return super().modular_readings(what, point, names, units)
+    def recorded(self, what: str) -> tuple[Program, list[int]]:
+        if what == LABELS and len(self.label_steps) == 1:
+            return super().recorded(what)
+        named, of = self._every_step.named, TRACES if what == LABELS else what
+        return self._every_step, [named[f"{of} {k}"] for k in range(len(self.readings(what)))]
 
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
-        if what == TRACES:
-            return self.read_at_every_step.modular_values(LABELS, point)
-        return super().modular_values(what, point)
+    @cached_property
+    def _every_step(self) -> Program:
+        """The states h_1, …, h_T and W h_T, and the outputs of all steps."""
+        from algebra.programs.program import Builder
+
+        build = Builder()
+        X = build.sample("X", (self.T * self.b,))
+        D, W, B = (build.weight(name, self.shapes[name]) for name in "DWB")
+        reads: list[Value] = []
+        for t in range(self.T):
+            x = build.index(np.arange(t * self.b, (t + 1) * self.b), X)
+            h = build.add(build.contract("ij,j->i", B, x), *reads[-1:])
+            reads.append(build.contract("ij,j->i", W, build.name(f"{STATES} {t}", h)))
+            labels = build.name(f"{TRACES} {t}", build.contract("ij,j->i", D, reads[-1]))
+        build.name(f"{STATES} {self.T}", reads[-1])
+        return build.program(labels)

@@ -60,7 +60,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -70,15 +70,11 @@ import numpy as np
 
 from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, shown, whole_number
-from algebra.networks.base import MAX_CELLS, Cell, Factors, Point
+from algebra.networks.base import MAX_CELLS, Cell, Factors
 from algebra.networks.protocols import HasJacobian
-from algebra.programs.arrays import placed
 from algebra.programs.degrees import EntryBound, degree_in, entry_bound
-from algebra.programs.duals import DualArithmetic, DualValue
-from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Builder, Program, Value
-from algebra.programs.residues import ModularArithmetic
 
 HALF = Fraction(1, 2)
 # Entries of the values of a program (times 64), and the largest numerators of growths.
@@ -340,25 +336,10 @@ class LimitNetwork(HasJacobian):
         """The place of a weight in its block."""
         return cell
 
-    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
         from algebra.networks.program import ProgramColumns
 
-        program, wanted = self.program(), list(self.shapes if names is None else names)
-        blocks = placed(program, point.weights, {"X": point.X})
-        return ProgramColumns(self, Sweep(program, ModularArithmetic(point.p), blocks, wanted))
-
-    def modular_forward(self, point: Point) -> DualValue:
-        program = self.program()
-        given = {**point.weights, "X": point.X}
-        parts = [
-            placed(program, {n: getattr(given[n], part) for n in self.shapes},
-                   {"X": getattr(point.X, part)})
-            for part in ("value", "tangent")
-        ]  # fmt: skip
-        blocks = {name: DualValue(parts[0][name], parts[1][name]) for name in parts[0]}
-        found = evaluate(program, DualArithmetic(ModularArithmetic(point.p)), blocks)
-        labels: DualValue = found[program.output]
-        return labels
+        return ProgramColumns(self, sweep)
 
     def affine_in(self, names: Any) -> bool:
         return bool(names) and degree_in(self.program(), names) <= 1

@@ -39,7 +39,6 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.linalg.modular import Residues, random_residues
 from algebra.memory_limits import check_memory
 from algebra.networks.base import (
-    LABELS,
     MAX_CELLS,
     Cell,
     ColumnFactors,
@@ -48,13 +47,11 @@ from algebra.networks.base import (
     Matrix,
     Point,
     Support,
-    of_units,
 )
 from algebra.networks.protocols import HasJacobian, not_known
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
-from algebra.programs.duals import DualArithmetic, DualValue
-from algebra.programs.evaluate import evaluate
+from algebra.programs.duals import DualValue
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent, bytes_of_sample
 from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
@@ -397,25 +394,33 @@ class ProgramNetwork(HasJacobian):
             out[name] = one_hot(np.array(drawn).reshape(*shape, self.m), size)
         return out
 
-    def _blocks(self, point: Point, weights: Mapping[str, Any], X: Any) -> dict[str, Residues]:
+    def modular_blocks(self, point: Point) -> dict[str, Residues]:
         rng = random.Random(f"statistics/{point.p}/{point.seed}")
         shapes = self.program().weights
         own = {n: random_residues((*shapes[n], 1), point.p, rng) for n in self._statistics()}
-        taken = self._taken(weights, self._arithmetic(point))
-        return own | self._tokens(point.seed) | self._placed(taken, X)
+        taken = self._taken(point.weights, self.modular(point))
+        return own | self._tokens(point.seed) | self._placed(taken, point.X)
 
-    def _arithmetic(self, point: Point) -> FormalArithmetic:
+    def modular_duals(self, point: Point) -> dict[str, DualValue]:
+        values = {n: w.value for n, w in point.weights.items()}
+        at = self.modular_blocks(replace(point, weights=values, X=point.X.value))
+        moved = {n: w.tangent for n, w in point.weights.items()}
+        moved = self._placed(moved, point.X.tangent)
+        return {n: DualValue(v, moved.get(n, np.zeros_like(v))) for n, v in at.items()}
+
+    def modular(self, point: Point) -> FormalArithmetic:
+        if not self.has_pattern:
+            what = "it chooses by signs: they are those of a pattern each"
+            raise not_known(self, "ranks", what)
         signs = self.__dict__.get("_signs", {})
         return FormalArithmetic(Formal(point.p, point.seed, signs), self.program())
 
-    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        if not self.has_pattern:
-            raise self._no_pattern()
-        wanted = list(self.shapes) if names is None else list(names)
-        self._check_memory(wanted)
-        blocks = self._blocks(point, point.weights, point.X)
-        sweep = Sweep(self.program(), self._arithmetic(point), blocks, wanted)
+    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
         return ProgramColumns(self, sweep)
+
+    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
+        self._check_memory(list(self.shapes) if names is None else list(names))
+        return super().modular_tangents(point, names)
 
     def _check_memory(self, names: Sequence[str]) -> None:
         """Refuse a pass whose values, weights and parts of the largest weight are too large."""
@@ -424,25 +429,6 @@ class ProgramNetwork(HasJacobian):
         values = self.m * bytes_of_sample(program, frozenset(names))
         weights = 8 * (sum(sizes) + _LIMBS * max(sizes, default=0))
         check_memory(values + weights, f"a pass of {self.m} samples through the model")
-
-    def modular_forward(self, point: Point) -> Matrix:
-        if not self.has_pattern:
-            raise self._no_pattern()
-        values, base = point.weights, self._arithmetic(point)
-        if not hasattr(point.X, "tangent"):
-            blocks = self._blocks(point, values, point.X)
-            return self._all(evaluate(self.program(), base, blocks)[self.program().output])
-        at = self._blocks(point, {n: w.value for n, w in values.items()}, point.X.value)
-        moved = self._placed({n: w.tangent for n, w in values.items()}, point.X.tangent)
-        duals = {n: DualValue(v, moved.get(n, np.zeros_like(v))) for n, v in at.items()}
-        found = evaluate(self.program(), DualArithmetic(base), duals)[self.program().output]
-        return DualValue(self._all(found.value), self._all(found.tangent))
-
-    def _all(self, value: Residues) -> Residues:
-        return np.broadcast_to(value, (*value.shape[:-1], self.m)).reshape(self.d, self.m)
-
-    def _no_pattern(self) -> InputError:
-        return not_known(self, "ranks", "it chooses by signs: they are those of a pattern each")
 
     # -- balls -----------------------------------------------------------------------------
 
@@ -548,18 +534,6 @@ class ProgramNetwork(HasJacobian):
 
     # -- other methods of a network -----------------------------------------------------------
 
-    def modular_readings(
-        self,
-        what: str,
-        point: Point,
-        names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        if what != LABELS:
-            return []
-        factors = self.modular_tangents(point, names)
-        return of_units([{name: factors[name] for name in (names or self.shapes)}], units)
-
     def check_verb(self, verb: str) -> None:
         if verb != "design":
             super().check_verb(verb)
@@ -605,10 +579,13 @@ class ProgramColumns(ColumnFactors):
         """Columns of the Jacobian, as for `algebra.ranks.jacobian.jacobian`."""
         return self.sweep.jacobian([self.network.place(cell) for cell in cells])
 
+    def __contains__(self, name: object) -> bool:
+        return name in self.network.shapes
+
     def __missing__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         rows, columns = self.network.shapes[name]
         cells = [(name, i, j) for i in range(rows) for j in range(columns)]
-        J = self.columns(cells).reshape(self.network.d, self.network.m, rows, columns)
+        J = self.columns(cells).reshape(self.sweep.total, self.network.m, rows, columns)
         ones = np.eye(columns, dtype=np.int64)[:, :, None]
         L = np.moveaxis(J, -1, 0)
         self[name] = L, np.broadcast_to(ones, (columns, columns, self.network.m))

@@ -9,19 +9,31 @@ whether a network knows something; `jacobian_of`, `units_of` and
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import LABELS, Axis, Cell, Factors, Matrix, Network, Point, of_units
+from algebra.linalg.sparse import as_block
+from algebra.networks.base import LABELS, Axis, Cell, Factors, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits
+
+if TYPE_CHECKING:
+    from algebra.programs.duals import DualValue
+    from algebra.programs.jacobian import Sweep
+    from algebra.programs.program import Program
+    from algebra.programs.residues import ModularArithmetic
 
 
 class HasJacobian(Network):
-    """A network whose Jacobian is known at points over GF(p), with what bounds its rank."""
+    """A network whose Jacobian is known at points over GF(p), with what bounds its rank.
 
-    @abstractmethod
+    Values and derivatives are those of its program, in the arithmetic of `modular`; a kind with a
+    faster form of its labels' derivatives overrides `modular_tangents` or `modular_forward`.
+    """
+
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         """The factors of the Jacobian's columns at a point over GF(p).
 
@@ -38,50 +50,100 @@ class HasJacobian(Network):
             it depends on the sample, (S, d, label columns, rows).  The derivative of the label (k,
             c) by the cell (i, j) is the sum over s of L[s, k, (c,) i] R[s, j, c].
         """
+        return self.modular_readings(LABELS, point, names)
 
     def modular_forward(self, point: Point) -> Matrix:
-        """Labels at a point whose matrices over GF(p) support the operations of `forward`.
+        """Labels at a point of dual numbers: see `algebra.ranks.derivatives`."""
+        from algebra.programs.duals import DualValue
 
-        Their entries may be dual numbers, for instance: see `algebra.ranks.derivatives`.
-        """
-        return self.forward(point.weights, point.X)
+        found = self.modular_values(LABELS, point)
+        both = ([getattr(own, part) for own in found] for part in ("value", "tangent"))
+        shape = self.d, self.m
+        return DualValue(
+            *(
+                np.concatenate(
+                    [np.broadcast_to(v, (*v.shape[:-1], self.m)).reshape(shape) for v in of], axis=1
+                )
+                for of in both
+            )
+        )
+
+    def recorded(self, what: str) -> tuple[Program, list[int]]:
+        """A program of one sample, and its nodes with the values of each of `readings`."""
+        program = self.program()
+        if what == LABELS:
+            return program, [program.output]
+        named = program.named
+        return program, [named[f"{what} {k}"] for k in range(len(self.readings(what)))]
+
+    def modular(self, point: Point) -> ModularArithmetic:
+        """The arithmetic of the program at a point: residues."""
+        from algebra.programs.residues import ModularArithmetic
+
+        return ModularArithmetic(point.p)
+
+    def modular_blocks(self, point: Point) -> dict[str, Any]:
+        """Values of the program's blocks; a weight only enters products, and may be sparse."""
+        shapes = self.program().weights
+        return {name: as_block(point.weights[name]) for name in shapes} | {"X": point.X}
+
+    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
+        """The factors of the differentiated values, by the matrices on which they depend."""
+        from algebra.programs.jacobian import factors
+
+        return factors(sweep, names)
 
     def modular_readings(
         self,
         what: str,
         point: Point,
         names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        """The factors of the derivatives of `readings` (or of these units), at a point over GF(p).
+        units: Sequence[np.ndarray | None] | None = None,
+    ) -> Factors:
+        """The factors of the derivatives of `readings`, one below the other, at a point over GF(p).
 
-        As for `modular_tangents`, with the units of each reading in place of the outputs; a matrix
-        on which a reading does not depend is omitted.
+        As for `modular_tangents`, with the units of each reading, or some of them, in place of the
+        outputs; a matrix on which no reading depends is omitted.
         """
-        if what != LABELS:
-            return []
-        factors, found = self.modular_tangents(point, names), []
-        for k in range(len(self.label_steps)):
-            at = slice(k * self.m, (k + 1) * self.m)
-            parts = {
-                n: (L if L.ndim == 3 else L[:, :, at], R[:, :, at]) for n, (L, R) in factors.items()
-            }
-            found.append(parts)
-        return of_units(found, units)
+        from algebra.programs.jacobian import Sweep
+
+        program, nodes = self.recorded(what)
+        some = units or [None] * len(nodes)
+        targets = [
+            (node, own) for node, own in zip(nodes, some, strict=True) if own is None or len(own)
+        ]
+        wanted = set(self.shapes if names is None else names)
+        blocks = self.modular_blocks(point)
+        sweep = Sweep(program, self.modular(point), blocks, wanted, targets=targets)
+        return self.factors_of(sweep, wanted)
 
     def factor_entries(self, what: str) -> int:
         """Bound on the number of entries of `modular_readings`' factors; 0 if negligible."""
         return 0
 
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+    def modular_values(self, what: str, point: Point) -> list[DualValue]:
         """The values whose derivatives are `modular_readings`, one matrix (units×m) for each.
 
         At a point of dual numbers, as for `modular_forward`.
         """
-        if what != LABELS:
-            return []
-        Y = self.modular_forward(point)
-        return [Y[:, k * self.m : (k + 1) * self.m] for k in range(len(self.label_steps))]
+        from algebra.programs.duals import DualArithmetic
+        from algebra.programs.evaluate import evaluate
+
+        program, nodes = self.recorded(what)
+        arithmetic = DualArithmetic(self.modular(point))
+        found = evaluate(program, arithmetic, self.modular_duals(point), nodes)
+        return [found[k] for k in nodes]
+
+    def modular_duals(self, point: Point) -> dict[str, DualValue]:
+        """`modular_blocks` at a point of dual numbers."""
+        from algebra.programs.duals import DualValue
+
+        def part(name: str) -> dict[str, Any]:
+            weights = {of: getattr(weight, name) for of, weight in point.weights.items()}
+            return self.modular_blocks(replace(point, weights=weights, X=getattr(point.X, name)))
+
+        value, tangent = part("value"), part("tangent")
+        return {name: DualValue(value[name], tangent[name]) for name in value}
 
     def ball_columns(
         self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]

@@ -54,6 +54,7 @@ from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain, LowRank, Update
 from algebra.programs.arrays import Function
+from algebra.programs.duals import DualValue
 from algebra.programs.program import Builder, Node, Program, Value
 from algebra.ranks.generic_rank import GenericRank, generic_rank
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
@@ -265,19 +266,10 @@ class Parametrized(HasJacobian):
         what: str,
         point: Point,
         names: Sequence[str] | None,
-        units: Sequence[np.ndarray] | None = None,
-    ) -> list[Factors]:
-        wanted = list(self.shapes if names is None else names)
-        found = self.base.modular_readings(what, point, self._matrices(wanted), units)
-        return [self._with_parameters(factors, point, wanted) for factors in found]
-
-    def joint_readings(
-        self, what: str, point: Point, names: Sequence[str] | None, units: Sequence[np.ndarray]
+        units: Sequence[np.ndarray | None] | None = None,
     ) -> Factors:
-        """See `algebra.networks.activated.ActivatedNetwork.joint_readings`."""
         wanted = list(self.shapes if names is None else names)
-        joint: Any = self.base
-        factors = joint.joint_readings(what, point, self._matrices(wanted), units)
+        factors = self.base.modular_readings(what, point, self._matrices(wanted), units)
         return self._with_parameters(factors, point, wanted)
 
     def after(self, weights: Mapping[str, Matrix]) -> dict[str, Matrix]:
@@ -315,7 +307,7 @@ class Parametrized(HasJacobian):
     def modular_forward(self, point: Point) -> Matrix:
         return self.base.modular_forward(self.updated(point))
 
-    def modular_values(self, what: str, point: Point) -> list[Matrix]:
+    def modular_values(self, what: str, point: Point) -> list[DualValue]:
         return self.base.modular_values(what, self.updated(point))
 
     # -- numbers that can be recorded -------------------------------------------------------

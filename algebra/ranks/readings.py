@@ -1,8 +1,8 @@
 """Derivatives of the numbers that can be recorded, by some weights or parameters, at a point.
 
-The readings of a network with an activation function are differentiated in one backward pass
-(`algebra.networks.activated.ActivatedNetwork.joint_readings`), a few samples at a time: no
-operation mixes samples, and the adjoints of all steps are in memory at once.
+All readings are differentiated in one backward pass (`HasJacobian.modular_readings`); where the
+factors differ between samples, a few samples at a time: no operation mixes samples, and the
+adjoints of all steps are in memory at once.
 """
 
 from __future__ import annotations
@@ -13,10 +13,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from algebra.linalg.modular import Residues
-from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.base import Cell, Factors, Network, Point
+from algebra.networks.base import LABELS, Cell, Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
-from algebra.ranks.jacobian import base_of, jacobian
+from algebra.ranks.jacobian import jacobian
 from algebra.time_limits import check_time
 
 # Entries of adjoints that are in memory at once.
@@ -25,7 +24,7 @@ _AT_ONCE = 1 << 24
 
 def entries_at_once(network: Network) -> float:
     """Entries of factors of `reading_tables` that are in memory at once, with their copies."""
-    return 4 * _AT_ONCE if isinstance(base_of(network), ActivatedNetwork) else math.inf
+    return 4 * _AT_ONCE if jacobian_of(network).factor_entries(LABELS) else math.inf
 
 
 def reading_tables(
@@ -48,17 +47,11 @@ def reading_tables(
         For each reading.
     """
     names, p = sorted({cell[0] for cell in cells}), point.p
-    base = base_of(network)
-    if not isinstance(base, ActivatedNetwork):
-        factors = jacobian_of(network).modular_readings(what, point, names, units)
-        return [
-            _table(part, cells, len(some) * network.m, p)
-            for part, some in zip(factors, units, strict=True)
-        ]
-    counts = [len(some) for some in units]
-    steps, width = len(base.stages()), base.shapes[base.output][1]
-    rows = max(1, _AT_ONCE // (steps * width))
-    step = max(1, rows // max(1, sum(counts)))
+    network, counts = jacobian_of(network), [len(some) for some in units]
+    # The entries of a row's adjoints, where these differ between samples.
+    wide = network.factor_entries(LABELS) // network.outputs
+    rows = max(1, _AT_ONCE // max(1, wide))
+    step = max(1, rows // max(1, sum(counts))) if wide else network.m
     whole = np.empty((sum(counts), network.m, len(cells)), np.int64)
     # All units of several samples at a time, or some units of one sample.
     owner = np.repeat(np.arange(len(units)), counts)
@@ -66,12 +59,12 @@ def reading_tables(
     for start in range(0, network.m, step):
         some = slice(start, min(start + step, network.m))
         few = point.of_samples(some)
-        own = network.with_samples(some.stop - start)
+        own = network if step >= network.m else network.with_samples(some.stop - start)
         for first in range(0, len(every), max(rows, 1) if step == 1 else len(every)):
             check_time()
             part = slice(first, first + rows if step == 1 else None)
             chosen = [every[part][owner[part] == k] for k in range(len(units))]
-            joint = own.joint_readings(what, few, names, chosen)  # type: ignore[attr-defined]
+            joint = own.modular_readings(what, few, names, chosen)
             table = _table(joint, cells, len(every[part]) * own.m, p)
             whole[part, some] = table.reshape(len(every[part]), own.m, len(cells))
     ends = np.cumsum(counts)

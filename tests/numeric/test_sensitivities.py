@@ -221,7 +221,7 @@ def test_rows_of_some_units_are_those_of_all():
     net = network()
     instance = draw_instance(Problem(net, {}), 0, 0)
     arithmetic = net.entries(np.matmul, np.true_divide)
-    blocks, node = net.placed(instance.weights, instance.X), net.nodes_of("states")[-1]
+    blocks, node = net.placed(instance.weights, instance.X), net.recorded("states")[1][-1]
     cells = [("W", 0, 1), ("c", 2, 0), ("B", 1, 1)]
     whole = program_jacobian(net.program(), arithmetic, blocks, cells, node)
     some = Sweep(net.program(), arithmetic, blocks, {"W", "c", "B"}, node, np.array([1, 3]))

@@ -78,8 +78,9 @@ def need_jacobian(network: Network) -> None:
     ------
     InputError
     """
-    # A lowered network has a Jacobian only as the other kind.
-    if not (network.rank_decides and isinstance(network, HasJacobian)):
+    # A lowered network has a Jacobian only as the other kind; the theorems on updates are not
+    # proved for a teacher of which a matrix rests.
+    if not (network.rank_decides and isinstance(network, HasJacobian)) or network.untaught:
         raise not_known(network, "updates", "of linear networks, rnn and ffn they are")
 
 

@@ -306,16 +306,17 @@ def _sets_by_paths(question: RecordingQuestion) -> Iterator[np.ndarray] | None:
 
 def _sets_at(question: RecordingQuestion, point: Point) -> Iterator[np.ndarray]:
     """The same for other networks, from derivatives at a point."""
-    network, cells = question.parametrized.network, question.allocation.cells
+    network, cells = jacobian_of(question.parametrized.network), question.allocation.cells
     names = sorted(question.allocation.matrices)
     few = Point(point.p, point.seed, point.weights, point.X[:, :SEEN])
     [(_, inside)] = question.owners
-    factors = jacobian_of(network).modular_readings(STATES, few, names)
     places = {
         name: np.array([(k, c[1], c[2]) for k, c in enumerate(cells) if c[0] == name]).T
         for name in names
     }
-    for part, of in zip(factors, inside, strict=True):
+    for step, of in enumerate(inside):
+        units = [np.arange(len(own) * (k == step)) for k, own in enumerate(inside)]
+        part = network.modular_readings(STATES, few, names, units)
         known = np.zeros((of.shape[0], len(cells)), bool)
         for name, (at, i, j) in places.items():
             if name in part:

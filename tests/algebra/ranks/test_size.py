@@ -53,7 +53,7 @@ def test_left_factors_of_activations():
     for what in ("labels", "times", "units"):
         source = ELEMENT_KINDS[what if what != "labels" else "outputs"].source
         factors = net.modular_readings(source, point, None)
-        held = sum(L.size + R.size for one in factors for L, R in one.values())
+        held = sum(L.size + R.size for L, R in factors.values())
         assert held / 3 <= net.factor_entries(source) <= 3 * held
     with limited_memory(8 * 10**6):
         check_size(net, 10, 10)
