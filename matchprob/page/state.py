@@ -322,11 +322,14 @@ def with_table(state: PageState, text: Any, matrix: Any, table: Any) -> PageStat
             raise InputError(f"a table that is dropped has at most {MOST_CHARACTERS} characters")
         mask = mask_of_table(parse_rows(text), problem.names, matrix, table)
         given = Problem(problem.network, {matrix: mask}, names=problem.names).learnable[matrix]
-        masks = {"learnable": {**problem.learnable}, "support": {**problem.support}}
-        masks[table][matrix] = given
-        if table == "support" and matrix in problem.learnable:
-            masks["learnable"][matrix] = problem.learnable[matrix] * given
-        return replace(state, problem=replace(problem, **masks))
+        learnable, support = dict(problem.learnable), dict(problem.support)
+        if table == "learnable":
+            learnable[matrix] = given
+        else:
+            support[matrix] = given
+            if matrix in learnable:
+                learnable[matrix] = learnable[matrix] * given
+        return replace(state, problem=replace(problem, learnable=learnable, support=support))
     except InputError as error:
         raise Misplaced(error, "table") from None
 
