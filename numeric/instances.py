@@ -148,6 +148,11 @@ class Instance:
         return basis if len(basis) == enough else None
 
     @property
+    def is_rescaled(self) -> bool:
+        """Whether its teacher gives the labels of an instance in another unit."""
+        return False
+
+    @property
     def known_teacher(self) -> Mapping[str, np.ndarray] | None:
         """The teacher's weights, exact; None if labels are given without a teacher."""
         return None if self.drawn_labels is not None else self.teacher
@@ -203,6 +208,10 @@ class ReducedInstance(Instance):
 
     original: Instance
     reduction: Reduction
+
+    @property
+    def is_rescaled(self) -> bool:
+        return self.reduction.keeps_teacher and self.drawn_labels is None
 
     @cached_property
     def labels(self) -> np.ndarray:

@@ -13,6 +13,7 @@ from algebra.certificates.on_ranks import certified
 from algebra.families.registry import certify, verify
 from algebra.families.theorems import theorems
 from algebra.problems.features import Feature
+from tests import options
 from tests.grafts import _envelope, run
 from tests.plain_data import changed, data_of, failures
 from tests.samples import DIAGONAL, LONG, NET, many
@@ -129,3 +130,10 @@ def test_no_graft_with_a_false_claim_holds():
     numbers, wrong = run(random.randrange(10**6), many(60) if not LONG else 2_000)
     assert not wrong
     assert numbers["hold"] > numbers["grafts"] // 10
+
+
+def test_what_certify_writes_is_verified_whatever_the_options():
+    """Random problems over all options: files are accepted, and trials do not contradict them."""
+    numbers, wrong = options.run(random.randrange(10**6), many(12) if not LONG else 2_000)
+    assert not wrong
+    assert numbers["problems"] > numbers["refused"]

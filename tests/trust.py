@@ -21,6 +21,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import replace
 from fractions import Fraction
+from importlib import import_module
 from inspect import CO_GENERATOR
 from pathlib import Path
 from types import FunctionType, GeneratorType
@@ -253,6 +254,7 @@ def lying(module: str, name: str, lie: Callable[..., Any]) -> Iterator[None]:
 def accepted(function: str, lie: str, problem: str) -> bool:
     """Whether a lying check accepts what a lying search found, and an honest one refuses it."""
     module, _, name = function.rpartition(".")
+    import_module(module)
     data = None
     with suppress(Exception, TooLong), at_most(SECONDS), lying(module, name, LIES[lie]):
         forget()

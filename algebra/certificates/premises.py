@@ -57,6 +57,21 @@ NONLINEAR = (Feature.POLYNOMIAL, Feature.ANALYTIC, Feature.BOUNDED_NONLINEAR)
 UPDATES: Covers = dict.fromkeys((Feature.LOW_RANKS, Feature.GAINS, Feature.TIES), PARAMETERS)
 
 
+# A number of complex solutions that all instances have but a null set.
+SAME_NUMBER: Covers = {
+    **ALMOST_ALL,
+    Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+    Feature.DENSE_TARGET: DENSE,
+}
+# The same for N, the solutions of as many weights as equations, if it is odd.
+ODD_NUMBER: Covers = {
+    **SAME_NUMBER,
+    Feature.EXACT: AT_THE_NUMBERS,
+    Feature.RESTING_TEACHER: RESTING,
+    Feature.POLYNOMIAL: "N is that of any polynomial labels",
+    Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
+}
+
 # A generic rank below the number of independent equations implies MP = 0.
 RANK_DEFICIT = Premises(
     "rank_deficit",

@@ -11,7 +11,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from algebra.errors import known_name, whole_number
-from algebra.questions.record.elements import ELEMENT_KINDS
 from matchprob.api.designs.goals import ALL, GOALS, LEARNABLE
 from matchprob.page.state import PageState
 
@@ -20,7 +19,7 @@ LONG = {"timeout": 120.0, "search": 5.0}
 SEARCH_SECONDS = 60.0
 # Jobs of actions with another name.
 _JOBS = {"certify": "verdict"}
-AT_ONCE = ("certify", "design", "repair", "identify", "record")
+AT_ONCE = ("certify", "design", "repair", "identify")
 ACTIONS = (*AT_ONCE, "estimate", "compare")
 
 Ask = dict[str, Any]
@@ -57,8 +56,6 @@ def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> A
         complete = what == "estimate" and bool(given.get("complete"))
         return ask | {"trials": trials, "complete": complete}
     ask["seconds"] = SEARCH_SECONDS
-    if what == "record":
-        return ask | {"what": known_name(given.get("what", "units"), "what", ELEMENT_KINDS)}
     if what == "repair":
         return ask | {"goal": given.get("goal")}
     goal = known_name(given.get("goal", "cheapest"), "goal", GOALS)
@@ -104,7 +101,6 @@ def command(
 
     say("timeout", _plain(ask.get("timeout")))
     say("search", _plain(ask.get("search")))
-    say("what", ask.get("what"))
     say("goal", ask.get("goal"))
     if ask.get("among", LEARNABLE) != LEARNABLE:
         say("among", ask["among"])

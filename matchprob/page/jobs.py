@@ -71,7 +71,7 @@ def verdict_data(found: Certificate) -> dict[str, Any]:
     texts = [part.text.strip() for part in document.parts if isinstance(part, Paragraph)]
     return {
         "digest": found.problem.digest,
-        **named(found, "verdict", "rule", "rank", "equations", "learnable", "out_of_time"),
+        **named(found, "verdict", "rule", "rank", "equations", "learnable"),
         "sure": sure,
         "certainty": certainty(found),
         "roots": found.generic_root_count,
@@ -191,15 +191,6 @@ def identify_job(ask: Ask, report: Report) -> None:
     report({"event": "result", "marks": marks, "text": found.document().title}, found)
 
 
-def record_job(ask: Ask, report: Report) -> None:
-    """The verb record."""
-    from matchprob.api.record import record
-
-    problem = problem_from_dict(ask["problem"])
-    found = record(problem, (ask["what"],), seconds=ask["seconds"], seed=ask["seed"])
-    report({"event": "result", "text": found.document().title}, found)
-
-
 def answer_job(ask: Ask, report: Report) -> None:
     """The answer to a message; for bad input the event holds its place."""
     from matchprob.api.proofs.check import limit_memory
@@ -237,7 +228,6 @@ JOBS: dict[str, Callable[[Ask, Report], None]] = {
     "design": design_job,
     "repair": repair_job,
     "identify": identify_job,
-    "record": record_job,
     "estimate": estimate_job,
     "compare": compare_job,
 }

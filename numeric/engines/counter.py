@@ -24,7 +24,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.features import OTHER_LABELS
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import KeptFixed, lowered
+from algebra.problems.reduction import KeptFixed, Lowered, in_time_unit, lowered
 from algebra.ranks.generic_rank import network_rank
 from algebra.systems.forms import core_dimension
 from algebra.systems.root_count import RootCountError, generic_root_count
@@ -94,11 +94,13 @@ class InstanceCounter:
         root_timeout: float = 60.0,
     ) -> None:
         features, problem = problem.features, in_parameters(problem)
-        self._lowered = lowered(problem)
+        self._lowered = lowered(problem) or in_time_unit(problem)
         self._labels: int | None = None
         self.problem = problem
         if self._lowered is not None:
-            engine = self._lower(engine)
+            self.problem = self._lowered.problem
+        if isinstance(self._lowered, Lowered):
+            engine = self._lower(self._lowered, engine)
         engine = chosen_engine(self.problem.network, engine)
         self.name = engine
         self.info = engine_info(engine)
@@ -117,19 +119,17 @@ class InstanceCounter:
         self._engines: dict[Allocation | None, InstanceEngine] = {}
         self._resources = Resources()
 
-    def _lower(self, engine: str | None) -> str | None:
-        """Replace the problem by the lowered one; returns the engine for it.
+    def _lower(self, reduction: Lowered, engine: str | None) -> str | None:
+        """The engine for a lowered problem, with the rank of its labels.
 
         If the teacher's labels satisfy more relations than dependent samples explain, path
         trackers, which select as many equations as there are unknowns, would omit some:
         the default is then the exact engine.
         """
-        assert self._lowered is not None
-        self.problem = self._lowered.problem
         network = self.problem.network
         if not self.problem.features.isdisjoint(OTHER_LABELS):
             return engine
-        self._labels = network_rank(*self._lowered.labels).rank
+        self._labels = network_rank(*reduction.labels).rank
         whole = network_rank(network, self.problem.support).rank
         dependent = self._labels < network.d * network.independent_columns
         if whole < self._labels or (dependent and engine in (None, "homotopy")):

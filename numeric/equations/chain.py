@@ -31,6 +31,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
+from scipy.linalg import qr
 
 from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
@@ -44,9 +45,35 @@ from numeric.instances import Instance, labels_of, stacked
 
 # Condition of the first samples up to which others are not tried.
 _WELL = 1e4
+# Ratio of the sizes of samples' rows from which they are evened out.
+_UNEVEN = 1e6
 # Kinds of learnable cells besides `IN_M`.
 IN_S0 = 1
 IN_D = 2
+
+
+def _even(X: np.ndarray) -> np.ndarray:
+    """Samples that depend on each other as these do, with rows of similar sizes.
+
+    Rows are multiplied by powers of two if their sizes differ by much.
+    """
+    sizes = np.abs(X).max(axis=-1, keepdims=True)
+    if not sizes.all() or (sizes.max(axis=-2) <= _UNEVEN * sizes.min(axis=-2)).all():
+        return X
+    return X * 2.0 ** -np.round(np.log2(sizes))
+
+
+def _basis(X: np.ndarray) -> np.ndarray:
+    """An orthonormal basis of the columns of a matrix whose rows have very different sizes.
+
+    With rows in the order of their sizes and pivoting by columns, Householder's method has small
+    errors relative to each row (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
+    section 19.4).
+    """
+    order = np.argsort(-np.abs(X).max(axis=1))
+    basis = np.empty(X.shape)
+    basis[order] = qr(X[order], mode="economic", pivoting=True)[0]
+    return basis
 
 
 @dataclass(frozen=True)
@@ -159,8 +186,16 @@ class Chain(ParameterSystem):
         self, instances: Sequence[Instance], chosen: Sequence[np.ndarray]
     ) -> np.ndarray:
         """See `ParameterSystem.parameters_of`; computed together."""
-        Y = labels_of_samples(self, labels_of(instances), chosen)
         X = np.array([one.X[:, own] for one, own in zip(instances, chosen, strict=True)])
+        if all(one.is_rescaled for one in instances):
+            # The sizes of the samples differ so much that labels rounded to doubles lack the
+            # smaller ones: the teacher labels an orthonormal basis of the samples instead.
+            X = np.array([_basis(own) for own in X])
+            network = instances[0].problem.network.with_samples(X.shape[2])
+            pairs = zip(instances, X, strict=True)
+            Y = np.array([network.teach(one.teacher, basis) for one, basis in pairs])
+        else:
+            Y = labels_of_samples(self, labels_of(instances), chosen)
         return self._packed(stacked([one.weights for one in instances]), X, Y)
 
     def raw(
@@ -222,7 +257,7 @@ class Chain(ParameterSystem):
         InputError
             If X has too few independent columns.
         """
-        count = self.samples // self._repeats
+        count, X = self.samples // self._repeats, _even(X)
         drive, chosen = self.network.drive, np.arange(count)
         if X.shape[1] > count and _condition(drive(X[:, chosen])) > _WELL:
             import scipy.linalg
@@ -238,7 +273,7 @@ class Chain(ParameterSystem):
     def independent_samples_of(self, instances: Sequence[Instance]) -> list[np.ndarray]:
         """See `ParameterSystem.independent_samples_of`; computed together."""
         count = self.samples // self._repeats
-        X, first = np.array([one.X for one in instances]), np.arange(count)
+        X, first = _even(np.array([one.X for one in instances])), np.arange(count)
         sizes = np.linalg.svd(self._drives(X[:, :, :count]), compute_uv=False)
         good = sizes[:, 0] <= _WELL * sizes[:, -1]
         return [

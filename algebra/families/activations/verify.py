@@ -118,7 +118,9 @@ def _alive_outputs(network: ActivatedNetwork, problem: Problem) -> set[int]:
             biased = {i for i, _ in by_name[stage.bias]} if stage.bias is not None else set()
             every = set(range(network.shapes[stage.matrix][0]))
             sending = alive | biased if network.activation.vanishes_at_zero else every
-        receiving = driven | {i for i, j in by_name[stage.matrix] if j in sending}
+        # Rates are functions of what the synapses carry; inputs are added to currents directly.
+        direct = driven if network.has_currents else set()
+        receiving = direct | {i for i, j in by_name[stage.matrix] if j in sending}
         if stage.bias is not None:
             receiving |= {i for i, _ in by_name[stage.bias]}
         if not network.activation.vanishes_at_zero:

@@ -1,5 +1,5 @@
 // @ts-check
-// What takes longer: Certify, Estimate, Repair, Design, Compare, Identify, Record.
+// What takes longer: Certify, Estimate, Repair, Design, Compare, Identify.
 
 import { copy, fill, h, keepFocus, rendering } from "./dom.js";
 
@@ -10,7 +10,6 @@ const ACTIONS = [
   ["design", "Design", "Choose the best allocation of all. Locks are obeyed."],
   ["compare", "Compare", "Compare the pinned allocation A with the one on the page, on common instances."],
   ["identify", "Identify", "Compute which of the learnable weights the data determine."],
-  ["record", "Record", "Choose the fewest units, outputs, samples or steps to record so that all learnable weights are determined."],
 ];
 
 /**
@@ -30,11 +29,6 @@ const TRIALS = /** @type {Field} */ ({ key: "trials", label: "Trials", form: "nu
 const FORMS = {
   estimate: [TRIALS, { key: "complete", label: "count every solution (root counts, sizes of weights)", form: "check" }],
   compare: [TRIALS],
-  record: [{
-    key: "what", label: "Record", form: "choice",
-    entries: () => [["units", "hidden units"], ["outputs", "outputs"], ["entries", "single labels"],
-      ["samples", "samples"], ["times", "outputs at a step"]],
-  }],
   repair: [{
     key: "goal", label: "So that", form: "choice",
     entries: () => [["", "MP > 0, or MP = 1 where it is"], ["positive", "MP > 0"], ["maximal", "MP = 1"]],
@@ -82,7 +76,6 @@ export function makeActions(host) {
     estimate: { trials: 1000, complete: true },
     compare: { trials: 1000 },
     repair: { goal: "" },
-    record: { what: "units" },
     design: { goal: "cheapest", among: "all", line: "row", budget: "", matrix: "", row_cap: "", column_cap: "" },
   };
   const tabs = h("div", { class: "mp-tabs", role: "tablist", "aria-label": "What to do with the allocation" });
@@ -91,16 +84,10 @@ export function makeActions(host) {
   const form = h("div", { class: "mp-options" });
   const outcome = h("div", { class: "mp-outcome", "aria-live": "polite" });
 
-  /**
-   * Show the panel of an action; returns its options.
-   * @param {string} name
-   * @param {any} [wanted] options that are shown there from now on
-   */
-  function choose(name, wanted = {}) {
+  /** @param {string} name */
+  function choose(name) {
     current = name;
-    options[name] = { ...options[name], ...wanted };
     draw();
-    return options[name];
   }
 
   function draw() {

@@ -7,12 +7,10 @@ from pathlib import Path
 
 import pytest
 
-from algebra.questions.record.elements import ELEMENT_KINDS
 from matchprob import LinearRNN, Problem, Study
 from matchprob.api import certify as certificates
 from matchprob.api import estimate as estimates
 from matchprob.api import identify as identities
-from matchprob.api import record as recordings
 from matchprob.api.designs import design as designs
 from matchprob.api.designs import repair as repairs
 from matchprob.api.designs.goals import GOALS
@@ -34,8 +32,6 @@ LOCKED = {"W": [[0, 1, 0], [0, 0, 0], [0, 0, 0]]}
 OPTIONS = [
     ("certify", {}),
     ("identify", {}),
-    ("record", {}),
-    *[("record", {"what": what}) for what in ELEMENT_KINDS],
     ("repair", {"goal": ""}),
     ("repair", {"goal": "positive"}),
     ("repair", {"goal": "maximal"}),
@@ -65,7 +61,6 @@ def calls(monkeypatch):
         "design": [(designs, "design")],
         "repair": [(repairs, "repair")],
         "identify": [(identities, "identify")],
-        "record": [(recordings, "record")],
         "compare": [(estimates, "compare"), (trials, "compare_problems")],
     }
     for verb, places in verbs.items():
@@ -134,7 +129,7 @@ def test_the_page_does_what_its_command_does(what, options, calls, tmp_path, mon
     words = shlex.split(line)
     assert words[:2] == ["matchprob", what]
     of_command = made(lambda: app([*words[1:], "--json"], standalone_mode=False))
-    for key in ("advance", "name", "first"):
+    for key in ("advance", "name"):
         of_page[1].pop(key, None)
         of_command[1].pop(key, None)
     assert of_page == of_command

@@ -4,7 +4,16 @@ import numpy as np
 import pytest
 
 from algebra.problems.reduction import lowered
-from matchprob import LinearEstimator, LinearRNN, NormNet, Problem, RandomCells, draw_instance
+from matchprob import (
+    Distribution,
+    LinearEstimator,
+    LinearRNN,
+    NormNet,
+    Problem,
+    RandomCells,
+    draw_instance,
+    estimate,
+)
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import reduced
@@ -120,3 +129,27 @@ def test_solutions_include_surplus_weights():
     assert found
     for instance, solution in found:
         assert instance.residual(instance.with_weights(solution)) < 1e-9
+
+
+def _real_counts(net, scale, engine=None):
+    """The real solutions of ten trials if W, whose cells learn, has this scale."""
+    W = np.zeros((4, 4), int)
+    W[[0, 1, 3][: net.m], [0, 2, 1][: net.m]] = 1
+    problem = Problem(net, {"W": W.tolist()}, distribution=Distribution(scale={"W": scale}))
+    found = estimate(problem, 10, complete=True, engine=engine)
+    return [count.real for count in found.counts]
+
+
+@pytest.mark.parametrize("scale", [10**6, "1/100000"])
+def test_the_scale_of_a_recurrence_changes_no_count(scale):
+    """With as many samples as inputs each D W^k B is known, so W is a multiple."""
+    net = LinearRNN(n=4, T=3, b=1, d=1, m=3)
+    assert _real_counts(net, scale) == _real_counts(net, 1)
+
+
+@pytest.mark.parametrize("scale", [3_000, "1/500"])
+def test_few_samples_of_a_large_recurrence(scale):
+    """The same counts as by elimination over the rationals, in the unit of the problem."""
+    net = LinearRNN(n=4, T=4, b=1, d=1, m=2)
+    assert None not in _real_counts(net, scale)
+    assert _real_counts(net, scale) == _real_counts(net, scale, "exact")

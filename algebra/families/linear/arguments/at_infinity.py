@@ -59,7 +59,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS
+from algebra.certificates.premises import SAME_NUMBER
 from algebra.certificates.records import Counts, Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Keyword, Size
@@ -76,7 +76,6 @@ from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.label_equations import written_labels
 from algebra.systems.root_count import RootCountError
@@ -521,11 +520,5 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    covers={
-        MAXIMAL: {
-            **ALMOST_ALL,
-            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
-            Feature.DENSE_TARGET: DENSE,
-        }
-    },
+    covers={MAXIMAL: SAME_NUMBER},
 )

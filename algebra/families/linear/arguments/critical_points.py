@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS, NEARBY
+from algebra.certificates.premises import GENERIC_LABELS, NEARBY, SAME_NUMBER
 from algebra.certificates.records import Context, Primes, Record, matrix, table
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
@@ -451,11 +451,7 @@ ARGUMENT = Argument(
     search=search,
     check=check,
     covers={
-        MAXIMAL: {
-            **ALMOST_ALL,
-            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
-            Feature.DENSE_TARGET: DENSE,
-        },
+        MAXIMAL: SAME_NUMBER,
         INTERMEDIATE: {**NEARBY, Feature.ARBITRARY_LABELS: GENERIC_LABELS},
     },
 )

@@ -39,7 +39,7 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ALMOST_ALL, DENSE, GENERIC_LABELS
+from algebra.certificates.premises import SAME_NUMBER
 from algebra.certificates.records import Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Size
@@ -56,7 +56,6 @@ from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
-from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
@@ -330,11 +329,5 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    covers={
-        MAXIMAL: {
-            **ALMOST_ALL,
-            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
-            Feature.DENSE_TARGET: DENSE,
-        }
-    },
+    covers={MAXIMAL: SAME_NUMBER},
 )

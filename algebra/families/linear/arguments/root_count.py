@@ -19,12 +19,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, DENSE, GENERIC_LABELS, RESTING
+from algebra.certificates.premises import ODD_NUMBER
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import LINEAR
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
-from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime
 
@@ -84,16 +83,6 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    covers={
-        MAXIMAL: {
-            **ALMOST_ALL,
-            Feature.EXACT: AT_THE_NUMBERS,
-            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
-            Feature.DENSE_TARGET: DENSE,
-            Feature.RESTING_TEACHER: RESTING,
-            Feature.POLYNOMIAL: "N is that of any polynomial labels",
-            Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
-        }
-    },
+    covers={MAXIMAL: ODD_NUMBER},
     counts=OF_ALL,
 )

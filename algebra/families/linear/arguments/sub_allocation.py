@@ -23,12 +23,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.premises import ALMOST_ALL, AT_THE_NUMBERS, DENSE, GENERIC_LABELS, RESTING
+from algebra.certificates.premises import ODD_NUMBER
 from algebra.certificates.records import Cells, Context, Converted, read_form, write_form
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.families.linear.arguments.argument import OF_PART, Argument, Claimed, FoundEvidence
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over
@@ -170,16 +169,6 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    covers={
-        MAXIMAL: {
-            **ALMOST_ALL,
-            Feature.EXACT: AT_THE_NUMBERS,
-            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
-            Feature.DENSE_TARGET: DENSE,
-            Feature.RESTING_TEACHER: RESTING,
-            Feature.POLYNOMIAL: "N is that of any polynomial labels",
-            Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
-        }
-    },
+    covers={MAXIMAL: ODD_NUMBER},
     counts=OF_PART,
 )

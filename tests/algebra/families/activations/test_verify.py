@@ -37,6 +37,14 @@ def files():
     }
 
 
+def test_inputs_that_no_synapse_carries_on():
+    """Rates change by synapses only: without synapses every label is 0, and the check agrees."""
+    net = RNN(n=1, T=3, b=2, d=1, m=2, activation={"polynomial": [0, 1, 1]})
+    data = _file(net, {"B": [[1, 1]]}, support={"W": [[0]]})
+    assert data["evidence"] == {"labels_vanish": True}
+    assert verify(data).holds
+
+
 def test_genuine_files_hold(files):
     """Each file verifies with the verdict it was made for."""
     verdicts = {name: verify(data).verdict for name, data in files.items()}
