@@ -23,7 +23,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from flint import fmpz, nmod_mat
@@ -607,6 +607,23 @@ PRIME_COUNT = 105_097_565 - 54_400_028
 
 # The same of 61 bits: π(2^61) − π(2^60), sequence A007053 of the OEIS.
 LONG_PRIME_COUNT = 55_890_484_045_084_135 - 28_423_094_496_953_330
+
+
+class EntryBound(NamedTuple):
+    """A bound of the entries of a matrix as polynomials in all random quantities of a point.
+
+    Attributes
+    ----------
+    degree : int
+    bits : int
+        Of the sum of the absolute coefficients.
+    meetings : int
+        Degrees of all differences of values that must not vanish.
+    """
+
+    degree: int
+    bits: int
+    meetings: int = 0
 
 
 def deficit_probability(

@@ -14,13 +14,14 @@ values and derivatives are computed in every arithmetic.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from algebra.errors import InputError, shown
+from algebra.linalg.modular import EntryBound
 from algebra.networks.activation import (
     ANALYTIC,
     LEAKY,
@@ -382,9 +383,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def vanishes_at_zero(self, node: Node) -> bool:
         return bool(self.activation.vanishes_at_zero)
 
-    def affine_in(self, names: Collection[str]) -> bool:
-        return bool(names) and set(names) <= {self.output, self.output_bias}
-
     # -- over GF(p) ------------------------------------------------------------------------
 
     def modular(self, point: Point) -> ModularArithmetic:
@@ -486,26 +484,15 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         return self.m * sum(n * sum(widths[: k + 1]) for k, n in enumerate(rows))
 
     @property
-    def label_dimension_bound(self) -> int:
-        """dm, or the number of weights."""
-        return min(self.outputs, self.parameters)
+    def sized(self) -> Any:  # type: ignore[override]
+        return self.activation.sized
 
     @property
-    def entry_degree(self) -> int:
-        """Degree of an entry: a sum over paths of products of weights, slopes and inputs.
-
-        Formal values are random like weights; slopes have degree at most 2 in them.
-        """
-        return self._sizes[0]
-
-    @property
-    def entry_bits(self) -> int:
-        """From the same recursion, all denominators multiplied out.
-
-        At given parameters their bits count as often as they are factors.
-        """
+    def entry_bound(self) -> EntryBound:
+        """Of the program; at given parameters their bits count as often as they are factors."""
+        degree, bits, _ = super().entry_bound
         own = 0 if self.own_point is None else self.own_point.bits
-        return self._sizes[1] + self._sizes[0] * own
+        return EntryBound(degree, bits + degree * own, self.formal_collisions)
 
     @property
     def formal_collisions(self) -> int:
@@ -536,54 +523,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         if self.leak in (NO_LEAK, LEARNABLE):
             return 0
         return max(rate.denominator for rate in self.leak).bit_length()
-
-    @property
-    def _sizes(self) -> tuple[int, int]:
-        """Degree and bits of the entries: each stage multiplies by a slope and a weight.
-
-        Learnable leaks are a further factor, 1 − α of norm 2; fixed leaks, denominators multiplied
-        out, are integers with this many bits.
-        """
-        φ, stages = self.activation.on_a_side, self.stages()
-        drive = 2 if self.encoder else 1
-        if φ.is_polynomial:
-            scale = 1
-            for c in φ.coefficients:
-                scale *= c.denominator
-            top = sum(abs(c) * scale for c in φ.coefficients) * max(1, φ.degree)
-            own = (int(top) + scale).bit_length()
-        rate = int(self.leak == LEARNABLE)
-        rate_bits = 0 if self.leak == NO_LEAK else 2 + self._leak_bits
-        received, bits, degree, total, h, h_bits = drive, 1, 1, 0, 0, 0
-        gain = int(GAINS in self.shapes)
-        for stage in stages + stages[-1:] * self.has_currents:
-            width = self.shapes[stage.matrix][1].bit_length()
-            inside = 0 if self.encoder is None else self.shapes[self.encoder][1].bit_length()
-            if self.has_currents:
-                # φ is applied to the current and a bias; W and a gain multiply its value.
-                a, a_bits = max(h, 1), h_bits + 1
-                z, z_bits, slope, slope_bits = 1, 1, 2, 2
-                if φ.is_polynomial:
-                    z, z_bits = φ.degree * a, φ.degree * a_bits + own
-                    slope, slope_bits = (φ.degree - 1) * a, (φ.degree - 1) * a_bits + own
-                h = max(h, z + gain + 1, drive) + rate
-                h_bits = max(h_bits, z_bits + width, inside) + rate_bits + 2
-                received, bits = h + gain + 1, h_bits
-                degree += slope + 1 + rate + gain
-                total += slope_bits + width + rate_bits
-                continue
-            if φ.is_polynomial:
-                a, a_bits = received + 1, bits + width + inside + 1
-                z, z_bits = φ.degree * a, φ.degree * a_bits + own
-                slope, slope_bits = (φ.degree - 1) * a, (φ.degree - 1) * a_bits + own
-            else:
-                z, z_bits, slope, slope_bits = 1, 1, 2, 2
-            h, h_bits = max(h, z) + rate, (max(h_bits, z_bits) if rate_bits else z_bits) + rate_bits
-            received, bits = max(h, drive), h_bits + inside + 1
-            degree += slope + 1 + rate
-            total += slope_bits + width + rate_bits
-        last = self.shapes[self.output][1].bit_length()
-        return degree + received + 1, total + bits + last + len(stages).bit_length() + 1
 
     # -- counting ------------------------------------------------------------------------
 

@@ -27,7 +27,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from flint import acb, arb, ctx
@@ -36,6 +36,10 @@ from algebra.declarations import Keyword
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.modular import SPLITMIX, times
 from algebra.linalg.numbers import exact_number
+
+if TYPE_CHECKING:
+    from algebra.programs.degrees import DegreeArithmetic, Differential
+    from algebra.programs.program import Node
 
 LINEAR = "linear"
 POLYNOMIAL = "polynomial"
@@ -278,6 +282,18 @@ class Activation:
         if known.slope_at_zero is not None:
             slope = np.where(a == 0, _residue(known.slope_at_zero, p), slope)
         return z, slope
+
+    def sized(self, arithmetic: DegreeArithmetic, node: Node, a: Differential) -> Differential:
+        """Degree and bits of the values and slopes of `modular`."""
+        if self.is_polynomial:
+            return arithmetic.polynomial(node, self.coefficients, a)
+        known = FUNCTIONS[self.name]
+        z = arithmetic.drawn(known.at_zero)
+        if known.slope is None:
+            slope = arithmetic.drawn(known.slope_at_zero)
+        else:
+            slope = arithmetic.polynomial(node, list(map(Fraction, known.slope)), z)
+        return arithmetic.mapped(a, z.value, slope.value)
 
     def __str__(self) -> str:
         if self.name == LEAKY:

@@ -23,11 +23,11 @@ L_s[:, i] ⊗ R_s[j, :]`, with a term for each place s at which the matrix acts
   ``h_t = W h_{t-1} + B U_t``, Z = W h_T.  For W: L_s = D W^{T-s}, R_s = h_s; for B: L_s = D
   W^{T-s+1}, R_s = U_s; for D: L = I, R = Z.
 
-**Sizes of the entries**, for the error bounds of ranks modulo a prime (`entry_degree`,
-`entry_norm`).  A label is a polynomial of degree K + 2 in weights and samples together (K + 3 if
-S_0 is a weight matrix), and a derivative has one degree less.  Its coefficients are 1 or, if a
-weight acts at several places, at most their number: the sum of absolute coefficients is at most the
-number of paths through the hidden units times this number.
+**Sizes of the entries**, for the error bounds of ranks modulo a prime (`entry_bound`).  A label is
+a polynomial of degree K + 2 in weights and samples together (K + 3 if S_0 is a weight matrix), and
+a derivative has one degree less.  Its coefficients are 1 or, if a weight acts at several places, at
+most their number: the sum of absolute coefficients is at most the number of paths through the
+hidden units times this number.
 """
 
 from __future__ import annotations
@@ -42,6 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 import numpy as np
 
+from algebra.linalg.modular import EntryBound
 from algebra.networks.base import (
     LABELS,
     STATES,
@@ -323,22 +324,14 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
         return min(bound, w * (self.d + kappa - w))
 
     @property
-    def entry_degree(self) -> int:
-        """Degree of a Jacobian entry as a polynomial in all weights and samples."""
-        return self.steps + (2 if self.chain().recurrent else 1)
-
-    @property
-    def entry_norm(self) -> int:
-        """Bound on the sum of absolute coefficients of a Jacobian entry."""
-        if self.chain().recurrent:
-            T = self.steps
-            return int(T**2 * self.step_inputs * self.inner_widths[0] ** (T + 1))
-        return prod(self.inner_widths, start=self.step_inputs) if self.steps else 1
-
-    @property
-    def entry_bits(self) -> int:
-        """Bit length of `entry_norm`."""
-        return self.entry_norm.bit_length()
+    def entry_bound(self) -> EntryBound:
+        """From the closed form: see the module."""
+        if self.chain().recurrent is None:
+            norm = prod(self.inner_widths, start=self.step_inputs) if self.steps else 1
+            return EntryBound(self.steps + 1, norm.bit_length())
+        T = self.steps
+        norm = T**2 * self.step_inputs * self.inner_widths[0] ** (T + 1)
+        return EntryBound(T + 2, int(norm).bit_length())
 
     def axes(self) -> tuple[Axis, ...]:
         chain = self.chain()

@@ -72,7 +72,6 @@ from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, shown, whole_number
 from algebra.networks.base import MAX_CELLS, Cell, Factors
 from algebra.networks.protocols import HasJacobian
-from algebra.programs.degrees import EntryBound, degree_in, entry_bound
 from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Builder, Program, Value
 
@@ -341,24 +340,9 @@ class LimitNetwork(HasJacobian):
 
         return ProgramColumns(self, sweep)
 
-    def affine_in(self, names: Any) -> bool:
-        return bool(names) and degree_in(self.program(), names) <= 1
-
     @property
     def label_dimension_bound(self) -> int:
         return min(self.d * self.independent_columns, self.parameters)
-
-    @cached_property
-    def _bound(self) -> EntryBound:
-        return entry_bound(self.program(), self.m)
-
-    @property
-    def entry_degree(self) -> int:
-        return self._bound.degree
-
-    @property
-    def entry_bits(self) -> int:
-        return self._bound.bits
 
 
 @dataclass(frozen=True)

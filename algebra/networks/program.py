@@ -36,7 +36,7 @@ import numpy as np
 
 from algebra.declarations import InFile, Keyword, Size
 from algebra.errors import InputError, shown, whole_number
-from algebra.linalg.modular import Residues, random_residues
+from algebra.linalg.modular import EntryBound, Residues, random_residues
 from algebra.memory_limits import check_memory
 from algebra.networks.base import (
     MAX_CELLS,
@@ -51,6 +51,7 @@ from algebra.networks.base import (
 from algebra.networks.protocols import HasJacobian, not_known
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
+from algebra.programs.degrees import entry_bound
 from algebra.programs.duals import DualValue
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent, bytes_of_sample
@@ -60,7 +61,6 @@ from algebra.programs.roles import ROLES, of_role
 from algebra.programs.tokens import one_hot, token_numbers
 
 if TYPE_CHECKING:
-    from algebra.programs.degrees import EntryBound
     from algebra.programs.onnx import Read
 
 GENERIC, FILE = "generic", "file"
@@ -343,7 +343,7 @@ class ProgramNetwork(HasJacobian):
 
     def _at(self, free: Mapping[str, np.ndarray] | None) -> ProgramNetwork:
         made = copy.copy(self)
-        made.__dict__.pop("_bound", None)
+        made.__dict__.pop("entry_bound", None)
         object.__setattr__(made, "_free", free)
         return made
 
@@ -461,10 +461,8 @@ class ProgramNetwork(HasJacobian):
     # -- bounds ----------------------------------------------------------------------------
 
     @cached_property
-    def _bound(self) -> EntryBound:
+    def entry_bound(self) -> EntryBound:  # type: ignore[override]
         given = self.read.values if self.__dict__.get("_free") is not None else None
-        from algebra.programs.degrees import entry_bound
-
         return entry_bound(self.program(), self.m, given)
 
     def _at_file_only(self) -> InputError:
@@ -472,22 +470,10 @@ class ProgramNetwork(HasJacobian):
         return not_known(self, "ranks at the weights of its file", instead)
 
     @property
-    def entry_degree(self) -> int:
-        return self._bound.degree
-
-    @property
-    def entry_bits(self) -> int:
-        return self._bound.bits
-
-    @property
-    def formal_collisions(self) -> int:
-        return self._bound.meetings
-
-    @property
     def label_dimension_bound(self) -> int:
         if self.weights == FILE and "_free" not in self.__dict__:
             raise self._at_file_only()
-        return min(self.outputs, self.parameters)
+        return super().label_dimension_bound
 
     @property
     def has_given_weights(self) -> bool:
@@ -525,12 +511,11 @@ class ProgramNetwork(HasJacobian):
         return "exponentials of independent arguments (Ax's theorem)" if independent else ""
 
     def affine_in(self, names: Collection[str]) -> bool:
-        from algebra.programs.degrees import degree_in
         from algebra.programs.ranges import is_analytic
 
-        if not names or self.is_piecewise or not is_analytic(self.program()):
+        if self.is_piecewise or not is_analytic(self.program()):
             return False
-        return degree_in(self.program(), names) <= 1
+        return super().affine_in(names)
 
     # -- other methods of a network -----------------------------------------------------------
 

@@ -11,11 +11,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.modular import EntryBound
 from algebra.linalg.sparse import as_block
 from algebra.networks.base import LABELS, Axis, Cell, Factors, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits
@@ -158,19 +160,20 @@ class HasJacobian(Network):
         return self.jacobian(balls, as_balls(X), cells, ball_product)
 
     @property
-    @abstractmethod
     def label_dimension_bound(self) -> int:
         """An upper bound on the rank ρ of the whole Jacobian, from counting."""
+        return min(self.outputs, self.parameters)
+
+    # Bounds of what `apply` nodes of the program give, if their names do not say it.
+    sized: ClassVar[Any] = None
 
     @property
-    @abstractmethod
-    def entry_degree(self) -> int:
-        """Degree of a Jacobian entry as a polynomial in all random quantities of a point."""
+    def entry_bound(self) -> EntryBound:
+        """Degree and bits of a Jacobian entry as a polynomial in all random quantities of a point.
 
-    @property
-    @abstractmethod
-    def entry_bits(self) -> int:
-        """Bit length of a bound on the sum of absolute coefficients of a Jacobian entry."""
+        `meetings` counts pairs of values of a point that may coincide by chance.
+        """
+        return _entry_bound(self)
 
     @property
     def label_bound(self) -> tuple[int, int]:
@@ -178,12 +181,11 @@ class HasJacobian(Network):
 
         A label is at most the sum of weight times derivative (Euler), and so are its coefficients.
         """
-        return self.entry_degree + 1, self.entry_bits + self.parameters.bit_length()
+        degree, bits, _ = self.entry_bound
+        return degree + 1, bits + self.parameters.bit_length()
 
-    @property
-    def formal_collisions(self) -> int:
-        """Number of independent pairs of values of a point that may coincide by chance."""
-        return 0
+    def affine_in(self, names: Collection[str]) -> bool:
+        return bool(names) and _degree_in(self, frozenset(names)) <= 1
 
     @property
     def read_out(self) -> str | None:
@@ -203,6 +205,20 @@ class HasJacobian(Network):
         By default the rank of any matrix of its shape.
         """
         return min(self.shapes[name])
+
+
+@lru_cache(maxsize=64)
+def _entry_bound(network: HasJacobian) -> EntryBound:
+    from algebra.programs.degrees import entry_bound
+
+    return entry_bound(network.program(), network.m, sized=network.sized)
+
+
+@lru_cache(maxsize=256)
+def _degree_in(network: HasJacobian, names: frozenset[str]) -> float:
+    from algebra.programs.degrees import degree_in
+
+    return degree_in(network.program(), names)
 
 
 class HasUnits(ABC):

@@ -1,14 +1,14 @@
 r"""Degrees of programs: error bounds for ranks at random points, and degrees in some weights.
 
 **Bounds.**  `entry_bound` bounds the entries of a program's Jacobian as rational functions of all
-random quantities of a point: weights, samples, and formal values (`algebra.programs.formal`), which
-are variables of their own.  A value is represented as N/D: the numerators N of its entries, of
-degree at most `degree`, with sum of absolute values of their (integer) coefficients at most
-2^`bits`; and one denominator D for all entries, a product of *factors*.  A factor is a denominator
-of rational numbers (degree 0), or is introduced by one node: the product of all entries that it
-inverts, of the values T or 1 + T or 1 + T² of its exponentials, of its roots.  Sums take the least
-common multiple of their denominators, factor by factor, so that shared ones (residual connections)
-count once.
+random quantities of a point: weights, samples, and formal values (`algebra.programs.formal`,
+`algebra.networks.activation`), which are variables of their own.  A value is represented as N/D:
+the numerators N of its entries, of degree at most `degree`, with sum of absolute values of their
+(integer) coefficients at most 2^`bits`; and one denominator D for all entries, a product of
+*factors*.  A factor is a denominator of rational numbers (degree 0), or is introduced by one node:
+the product of all entries that it inverts, of the values T or 1 + T or 1 + T² of its exponentials,
+of its roots.  Sums take the least common multiple of their denominators, factor by factor, so that
+shared ones (residual connections) count once.
 
 Derivatives are computed in forward mode.  Their denominator is the same for all weights, so it is
 common to a row of the Jacobian, and a minor of k rows times the rows' denominators is a polynomial
@@ -29,19 +29,22 @@ weights jointly.
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
+from algebra.linalg.modular import EntryBound
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL
 from algebra.programs.program import Node, Program
 
 # A factor: "rational" with its number, or the kind of inverted value with the number of the node.
 Factor = tuple[str, int]
+# Bounds of a function's values and derivatives: see `DegreeArithmetic`.
+Sized = Callable[["DegreeArithmetic", Node, "Differential"], "Differential"]
 
 
 @dataclass(frozen=True)
@@ -61,22 +64,6 @@ class Differential:
     tangent: Quotient | None
 
 
-@dataclass(frozen=True)
-class EntryBound:
-    """A bound of the entries of a Jacobian: see the module.
-
-    Attributes
-    ----------
-    degree, bits : int
-        Of the numerators in a row.
-    meetings : int
-    """
-
-    degree: int
-    bits: int
-    meetings: int
-
-
 @dataclass(eq=False)
 class DegreeArithmetic:
     """Degrees and bits of values and derivatives.
@@ -89,9 +76,13 @@ class DegreeArithmetic:
     arguments : list of (Quotient, int)
         Arguments of formal values, and the number of entries of each node, for one sample or (as a
         negative number) for all.
+    sized : callable, optional
+        The bounds of a function's values and derivatives, from this arithmetic, the node and its
+        argument; by default those of `algebra.programs.formal`.
     """
 
     program: Program
+    sized: Sized | None = None
     sizes: dict[Factor, tuple[int, int]] = field(default_factory=dict)
     arguments: list[tuple[Quotient, int]] = field(default_factory=list)
 
@@ -194,44 +185,64 @@ class DegreeArithmetic:
             return Differential(Quotient(0, 0), None)
         return self._products((a,) * exponent, 1)
 
-    def _mapped(self, a: Differential, value: Quotient, slope: Quotient) -> Differential:
-        moved = None if a.tangent is None else self.product(slope, a.tangent)
-        return Differential(value, moved)
-
     def invert(self, node: Node, a: Differential) -> Differential:
         key = self.over("invert", node, a.value.degree, a.value.bits)
         degree, bits = self.denominator(a.value.below)
         others = node.size - 1
         value = Quotient(degree + others * a.value.degree, bits + others * a.value.bits, {key: 1})
-        return self._mapped(a, value, self.product(value, value))
+        return self.mapped(a, value, self.product(value, value))
 
     def root(self, node: Node, a: Differential) -> Differential:
         self._met(node, a.value)
         key, half = self.over("root", node, 1, 0), self.rational(2)
-        return self._mapped(a, Quotient(1, 0), Quotient(node.size - 1, 0, {key: 1, **half}))
+        return self.mapped(a, Quotient(1, 0), Quotient(node.size - 1, 0, {key: 1, **half}))
+
+    def polynomial(
+        self, node: Node, coefficients: Sequence[Fraction], a: Differential
+    ) -> Differential:
+        """Values of a polynomial."""
+        terms = [
+            self.scale(node, self.power(node, a, k), Fraction(c))
+            for k, c in enumerate(coefficients)
+            if c
+        ]
+        return self._sum(terms or [Differential(Quotient(0, 0), None)], True)
+
+    def drawn(self, or_number: Fraction | None) -> Differential:
+        """Residues that are drawn, or, where an argument is 0, a number."""
+        number = or_number or Fraction()
+        own = Quotient(0, abs(number.numerator).bit_length(), self.rational(number.denominator))
+        return Differential(self.common((Quotient(1, 0), own), False), None)
+
+    def mapped(self, a: Differential, value: Quotient, slope: Quotient) -> Differential:
+        """Values with a slope."""
+        moved = None if a.tangent is None else self.product(slope, a.tangent)
+        return Differential(value, moved)
 
     def apply(self, node: Node, name: str, a: Differential) -> Differential:
+        if self.sized is not None:
+            return self.sized(self, node, a)
         self._met(node, a.value)
         count = node.size
         if name == "log":
             # The slope is 1/a.
-            return self._mapped(a, Quotient(1, 0), self.invert(node, a).value)
+            return self.mapped(a, Quotient(1, 0), self.invert(node, a).value)
         if name not in EXPONENTIAL:
-            return self._mapped(a, Quotient(1, 0), Quotient(1, 0))
+            return self.mapped(a, Quotient(1, 0), Quotient(1, 0))
         if name == "exp":
             # T or, if −a occurs elsewhere, 1/T.
             key = self.over("exp", node, 1, 0)
             value = Quotient(count + 1, 0, {key: 1})
-            return self._mapped(a, value, value)
+            return self.mapped(a, value, value)
         if name == "tanh":
             key = self.over("tanh", node, 2, 1)
             value = Quotient(2 * count, count, {key: 1})
-            return self._mapped(a, value, Quotient(4 * count, 2 * count, {key: 2}))
+            return self.mapped(a, value, Quotient(4 * count, 2 * count, {key: 2}))
         key = self.over("sigmoid", node, 1, 1)
         share = Quotient(count, count, {key: 1})
         if name == "softplus":
-            return self._mapped(a, self.common((Quotient(1, 0), a.value), True), share)
-        return self._mapped(a, share, Quotient(2 * count, 2 * count, {key: 2}))
+            return self.mapped(a, self.common((Quotient(1, 0), a.value), True), share)
+        return self.mapped(a, share, Quotient(2 * count, 2 * count, {key: 2}))
 
     def _met(self, node: Node, argument: Quotient) -> None:
         self.arguments.append((argument, node.size if node.batched else -node.size))
@@ -253,6 +264,7 @@ def entry_bound(
     m: int,
     values: Mapping[str, tuple[np.ndarray, int]] | None = None,
     updates: Mapping[str, int] | None = None,
+    sized: Sized | None = None,
 ) -> EntryBound:
     """Degree and bits of the entries of a Jacobian with respect to all weights.
 
@@ -265,10 +277,13 @@ def entry_bound(
         Weights with given values: integers over a denominator.  Single entries may still be drawn.
     updates : mapping of str to int, optional
         Weights to which a drawn product U Vᵀ of so many columns is added.
+    sized : callable, optional
+        As for `DegreeArithmetic`.
 
     Returns
     -------
     EntryBound
+        Of the numerators in a row.
 
     Examples
     --------
@@ -279,7 +294,7 @@ def entry_bound(
     >>> entry_bound(build.program(build.contract("ij,j->i", V, hidden)), 4)
     EntryBound(degree=4, bits=6, meetings=0)
     """
-    arithmetic = DegreeArithmetic(program)
+    arithmetic = DegreeArithmetic(program, sized)
     one = Quotient(1, 0)
     blocks = {name: Differential(one, None) for name in program.samples}
     for name in program.weights:

@@ -78,9 +78,8 @@ def _deficit_error(
     network: Network, rank_bound: int, more_degree: int, more_bits: int, prime: int
 ) -> Fraction:
     """`deficit_error` for primes of so many bits; combinations are those of `rank_at`."""
-    known = jacobian_of(network)
-    degree, bits = known.entry_degree + more_degree, known.entry_bits + more_bits
-    return deficit_probability(rank_bound, degree, bits, known.formal_collisions, prime)
+    degree, bits, meetings = jacobian_of(network).entry_bound
+    return deficit_probability(rank_bound, degree + more_degree, bits + more_bits, meetings, prime)
 
 
 def prime_bits(
@@ -214,7 +213,7 @@ def generic_rank(
     # Exact numbers are entries of this degree, with one denominator.
     return rank_at_points(
         network, bound, lambda point: rank_at(network, point, cells, names, bound),
-        more_bits=network.entry_degree * pinned_bits(support),
+        more_bits=network.entry_bound.degree * pinned_bits(support),
         support=support, seed=seed, target=target,
     )  # fmt: skip
 

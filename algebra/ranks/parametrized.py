@@ -26,7 +26,7 @@ rank k but a set of smaller dimension (`learning_weights` gives its parameters).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any, ClassVar
@@ -34,6 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from algebra.errors import InputError
+from algebra.linalg.modular import EntryBound
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import (
     LABELS,
@@ -125,7 +126,6 @@ class Parametrized(HasJacobian):
     rank_decides = _of_base("rank_decides")
     label_dimension_bound = _of_base("label_dimension_bound")
     label_steps = _of_base("label_steps")
-    formal_collisions = _of_base("formal_collisions")
 
     @property
     def equations_are(self) -> str:
@@ -150,12 +150,10 @@ class Parametrized(HasJacobian):
         return None if own in dict(self.updates) else own
 
     @property
-    def entry_degree(self) -> int:
-        return self.base.entry_degree + self._more[0]
-
-    @property
-    def entry_bits(self) -> int:
-        return self.base.entry_bits + self._more[1]
+    def entry_bound(self) -> EntryBound:
+        degree, bits, meetings = self.base.entry_bound
+        more = more_degree_and_bits(self.base.shapes[name] for name, _ in self.updates)
+        return EntryBound(degree + more[0], bits + more[1], meetings)
 
     @property
     def label_bound(self) -> tuple[int, int]:
@@ -164,10 +162,6 @@ class Parametrized(HasJacobian):
         ranks = [own.rank if isinstance(own, LowRank) else 1 for _, own in self.updates]
         return 2 * degree, bits + 2 * degree * (1 + max(ranks)).bit_length()
 
-    @property
-    def _more(self) -> tuple[int, int]:
-        return more_degree_and_bits(self.base.shapes[name] for name, _ in self.updates)
-
     def drive(self, X: Matrix) -> Matrix:
         return self.base.drive(X)
 
@@ -175,11 +169,6 @@ class Parametrized(HasJacobian):
     def added(self) -> tuple[str, ...]:  # type: ignore[override]
         """The arrays U."""
         return tuple(name for name, (*_, letter, _) in self.parameters_of.items() if letter == "U")
-
-    def affine_in(self, names: Collection[str]) -> bool:
-        from algebra.programs.degrees import degree_in
-
-        return bool(names) and degree_in(self.program(), names) <= 1
 
     def build(self) -> Program:
         """The network's program, in which each updated matrix is a value of new blocks."""

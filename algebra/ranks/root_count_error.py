@@ -209,4 +209,4 @@ def label_degree(network: Network, matrices: Sequence[str]) -> int:
     from algebra.programs.degrees import degree_in
 
     degree = degree_in(network.program(), matrices)
-    return int(degree) if degree < inf else jacobian_of(network).entry_degree + 1
+    return int(degree) if degree < inf else jacobian_of(network).entry_bound.degree + 1

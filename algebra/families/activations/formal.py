@@ -77,7 +77,7 @@ sums are equal modulo p, so this is a specialization of the unknowns: the comput
 above the generic one, and if it equals its upper bound it is proved.  Different sums that are equal
 modulo p by chance (a polynomial of degree at most 3 in independent variables, with coefficients ±1,
 vanishes there), or one that is 0 there, get values that are not independent: this is part of the
-error bound of deficits (`Network.formal_collisions`).
+error bound of deficits (`ActivatedNetwork.formal_collisions`).
 
 **Not covered** are samples and weights that are not independent variables: laws with repeated or
 opposite samples, weights that are equal by construction.  Verdicts hold for laws with densities;

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from algebra.linalg.modular import modular_rank
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
+from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
@@ -30,6 +31,8 @@ from algebra.ranks.jacobian import all_cells, at_enough_samples, columns_at, ran
 from tests.algebra.ranks.cases import P, derivative
 from tests.refusals import refuses
 from tests.samples import NET
+
+SQUARE = {"polynomial": [1, 0, 2]}
 
 
 @pytest.mark.parametrize(
@@ -213,12 +216,16 @@ def test_a_higher_rank_met_later_starts_the_count_anew(monkeypatch):
         LinearRNN(n=1, T=2, b=1, d=1, m=1),
         LinearFeedForward(q=2, widths=(2, 3), d=1, m=1),
         LinearFeedForward(q=2, widths=(), d=1, m=1),
+        FeedForward(q=2, widths=(2,), d=1, m=1, activation=SQUARE, biases=True),
+        RNN(n=2, T=2, b=1, d=1, m=1, activation=SQUARE, biases=True),
+        RNN(n=1, T=2, b=1, d=1, m=1, activation=SQUARE, leak="learnable"),
+        RNN(n=1, T=1, b=1, d=1, m=1, activation=SQUARE, state="currents", initial="learnable"),
     ],
     ids=str,
 )
 def test_degree_and_norm_of_entries(network):
     """The degrees are those of SymPy's expanded derivatives, the norms are bounds on them."""
-    symbols = {k: np.array(sympy.symarray(k, s)) for k, s in network.shapes.items()}
+    symbols = {k: np.array(sympy.symarray(f"{k}_", s)) for k, s in network.shapes.items()}
     X = np.array(sympy.symarray("X", network.input_shape))
     everything = [s for a in (*symbols.values(), X) for s in a.ravel()]
     degrees, norms = set(), set()
@@ -229,8 +236,8 @@ def test_degree_and_norm_of_entries(network):
                 if not entry.is_zero:
                     degrees.add((name, entry.total_degree()))
                     norms.add(sum(abs(c) for c in entry.coeffs()))
-    assert max(degree for _, degree in degrees) == network.entry_degree
-    assert max(norms) <= network.entry_norm
+    assert max(degree for _, degree in degrees) == network.entry_bound.degree
+    assert max(norms) <= 2**network.entry_bound.bits
 
 
 def test_an_empty_allocation_has_rank_0_for_certain():
