@@ -1,7 +1,7 @@
 """Numbers that may predict a match probability, chosen on half of the classes, tried on the others.
 
 Reads what ``matchprob audit N.toml --principles --json`` printed for several networks.  To the
-numbers in it are added the bound of Theorem 3 of docs/theorems.md, and two means over 200 drawn
+numbers in it are added the bound of Theorem 3 of docs/maximal.md, and two means over 200 drawn
 instances: of log σ_min and of log σ_min/σ_max of the Jacobian of the labels with respect to the
 learnable weights at the weights drawn (central differences).  The number of real solutions at
 infinity differs from instance to instance: without one label the matches of an instance are a

@@ -19,7 +19,9 @@ extensions = [
     "numpydoc",
     "sphinx_design",
     "sphinx_gallery.gen_gallery",
+    "sphinx_copybutton",
     "mathml",
+    "symbols",
     "made_pages",
 ]
 root_doc = "index"
@@ -36,6 +38,10 @@ smartquotes = False
 myst_enable_extensions = ["colon_fence", "deflist", "dollarmath"]
 myst_heading_anchors = 3
 myst_links_external_new_tab = False
+# Of a transcript only the commands are copied, without their prompt.
+copybutton_prompt_text = "$ "
+copybutton_exclude = ".linenos, .gp"
+
 nb_execution_mode = "force"
 nb_execution_raise_on_error = True
 nb_execution_timeout = 300
@@ -74,7 +80,7 @@ html_theme_options = {
     "show_prev_next": True,
     "navigation_with_keys": False,
     "show_toc_level": 2,
-    "header_links_before_dropdown": 6,
+    "header_links_before_dropdown": 8,
     "footer_start": ["copyright"],
     "footer_end": ["last-updated"],
     "secondary_sidebar_items": ["page-toc"],
@@ -83,4 +89,4 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "monokai",
 }
-html_sidebars = {"index": [], "changelog": []}
+html_sidebars = {"index": [], "install": [], "changelog": []}

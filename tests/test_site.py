@@ -55,6 +55,23 @@ def test_gallery_pages_begin_with_their_picture(made):
     assert made.begin_with_picture("A title\n=======\n") == "A title\n=======\n"
 
 
+def test_symbols_of_sentences_are_formulas():
+    """Chains of symbols between operators, with indices; no articles, units, cells or initials."""
+    pytest.importorskip("sphinx")
+    made = loaded(ROOT / "docs" / "_ext" / "symbols.py")
+    for text, formulas in {
+        "MP = 0 if rank J_A < rank J, at most 2⁻⁶⁰": ["MP = 0", "rank J_A < rank J", "2⁻⁶⁰"],
+        "A row has c_i ≤ min(Tb, m) of the n(d + b) cells": ["c_i ≤ min(Tb, m)", "n(d + b)"],
+        "a·m + b·d − a·b, or Π_i C(Tb, c_i)": ["a·m + b·d − a·b", "Π_i", "C(Tb, c_i)"],
+        "in 10 s of CPU, 3.5 times; W[PV,SST] of E and I": [],
+        "J. Otto, A. Forbes, 2019": [],
+        "10^7 lines of D.": ["10^7", "D"],
+    }.items():
+        parts = made._parts(text)
+        assert [part.rawsource for part in parts if part.tagname == "math"] == formulas
+        assert "".join(getattr(p, "rawsource", "") or str(p) for p in parts) in (text, "")
+
+
 def test_every_public_name_has_a_page_in_a_group(made):
     """`dir(matchprob)` and the reference agree; every name in a group is public."""
     pages = made.api()

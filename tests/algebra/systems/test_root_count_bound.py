@@ -1,4 +1,4 @@
-"""The generic root count against the bound of `docs/theorems.md`, products of binomials."""
+"""The generic root count against the bound of `docs/maximal.md`, products of binomials."""
 
 import random
 from collections import Counter

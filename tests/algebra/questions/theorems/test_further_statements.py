@@ -1,4 +1,4 @@
-"""What the papers say besides their theorems: each line of docs/theorems.md about it."""
+"""What the papers say besides their theorems: each line of docs/further-statements.md about it."""
 
 from fractions import Fraction
 from itertools import product
