@@ -10,4 +10,5 @@ groups            Groups of columns, their gains in rank, a search over sets of 
 exchange          Which groups of vectors can be left out, by exchanges in a basis
 spanning          The cheapest spanning groups
 containing        The cheapest groups of vectors whose span contains given vectors
+pairs             The same of two kinds of groups, of which pairs have vectors
 """

@@ -31,7 +31,7 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -142,8 +142,26 @@ class ContainingProblem(SpanningProblem):
         met = self._meeting([cut & within for cut in self.cuts if not cut & chosen])
         if met is None:
             return None
+        more = self.by_ranks(chosen, able, need)
+        return None if more is None else cost + max(met, more)
+
+    def by_ranks(self, chosen: frozenset[int], able: list[int], need: int) -> int | None:
+        """A lower bound of the cost of open groups, from ranks; None if they do not suffice.
+
+        Parameters
+        ----------
+        chosen : frozenset of int
+        able : list of int
+            The open groups that the caps permit.
+        need : int
+            `missing` of the chosen groups.
+        """
         more = self.knapsack({k: self.ranks[k] for k in able if self.ranks[k]}, need)
-        return None if more is None else cost + max(met, more[0])
+        return None if more is None else more[0]
+
+    def starts(self) -> Iterator[frozenset[int]]:
+        """Sets that may be solutions, of small cost, for the search to start from."""
+        yield from ()
 
     def _meeting(self, cuts: list[frozenset[int]]) -> int | None:
         """A lower bound of the cost of groups that meet some cuts; None if one is empty.
@@ -258,7 +276,12 @@ def cheapest_containing(
         Moment of the monotonic clock at which the search ends.
     """
     search = _ContainingSearch(problem, ends)
-    if known is not None:
+    for start in problem.starts():
+        search.keep(start)
+        least = problem.bound(problem.whole)
+        if has_passed(ends) or least is None or search.best <= least:
+            break
+    if known is not None and search.chosen is None:
         search.keep(known)
     leaves, least, interrupt = branch(search)
     if least is not None and interrupt is None:

@@ -459,6 +459,10 @@ class Network(Programmed):
         """The same network with another number of samples."""
         return replace(self, m=m)  # type: ignore[type-var]
 
+    def with_input(self) -> Self | None:
+        """The network with one more input at every step, the last; None if units have no inputs."""
+        return None
+
     def lower(self) -> Lowering | None:
         """An equivalent network of another kind, if there is one."""
         return None

@@ -35,10 +35,10 @@ from __future__ import annotations
 import operator
 from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -467,6 +467,9 @@ class RecurrentChain(ChainNetwork):
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:
         return {"D": (self.d, self.n), "W": (self.n, self.n), "B": (self.n, self.b)}
+
+    def with_input(self) -> Self:
+        return replace(self, b=self.b + 1)
 
     def chain(self) -> ChainLayout:
         return self._chain

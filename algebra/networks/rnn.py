@@ -189,6 +189,9 @@ class RNN(ActivatedNetwork):
         found = super().with_samples(m)
         return found if self.own_point is None else found.at(self.own_point)
 
+    def with_input(self) -> Self:
+        return replace(self, b=self.b + 1)
+
     def at(self, own: OwnPoint) -> Self:
         """The network at given parameters and samples."""
         found = replace(self)

@@ -233,6 +233,7 @@ def rank_at_points(
     support: Mapping[str, np.ndarray] | None = None,
     seed: int | str = 0,
     target: Fraction = TARGET_ERROR,
+    bounding: Network | None = None,
 ) -> GenericRank:
     """A generic rank, from its ranks at random points.
 
@@ -247,7 +248,10 @@ def rank_at_points(
         As for `deficit_error`.
     support, seed, target : optional
         As for `generic_rank`.
+    bounding : Network, optional
+        The network whose degrees bound the error, if not the same one.
     """
+    bounding = bounding or network
     rng = random.Random(f"primes/{seed}")
     best, witness = -1, (0, 0)
     points: list[tuple[int, int]] = []
@@ -267,8 +271,8 @@ def rank_at_points(
             error = Fraction(0)
             break
         if once is None:
-            enough = prime_bits(network, bound, more_degree, more_bits, below=RARE)
-            once = deficit_error(network, bound, more_degree, more_bits, bits=enough)
+            enough = prime_bits(bounding, bound, more_degree, more_bits, below=RARE)
+            once = deficit_error(bounding, bound, more_degree, more_bits, bits=enough)
             if enough > bits:
                 bits = enough
                 continue

@@ -23,10 +23,14 @@ ElementName = Literal["outputs", "entries", "samples", "times", "units"]
 def _tables(before: Arguments) -> tuple[Any, Any]:
     """The elements that may be recorded, and the names of units, with which tables are read."""
     from algebra.questions.record.elements import check_kinds, elements_of
+    from algebra.questions.record.stimulation import stimulations_of
 
-    problem = before["question"]
+    problem, driven = before["question"], before.get("stimulate")
     kinds = check_kinds(before.get("what") or ("units" if before.get("target") else "outputs"))
-    return elements_of(problem.network, kinds)[0], problem.names
+    elements = elements_of(problem.network, kinds)[0]
+    if driven:
+        elements += stimulations_of(problem.network, problem.names, driven)
+    return elements, problem.names
 
 
 def _prices(entries: Sequence[str], before: Arguments) -> dict[str, Fraction]:
@@ -80,6 +84,9 @@ def record(
     ] = (),
     *,
     target: common.Target = (),
+    stimulate: Annotated[
+        str | Sequence[str], LineOption(word=str, is_repeated=True, metavar="PATTERN")
+    ] = (),
     costs: Annotated[
         Mapping[str, Fraction | float | str] | None,
         LineOption(
@@ -129,14 +136,18 @@ def record(
         (each for all samples), "entries" (single labels), "samples" (each with all outputs),
         "times" (the outputs of a recurrent network at a step), "units" (hidden units, at all steps
         for all samples).
+    stimulate : str or sequence of str, optional
+        Units that may be driven ("unit 5", or a pattern such as "unit *"): then it is chosen what
+        to record and what to stimulate.  The stimulation of a unit repeats all samples while a
+        known drive enters it at every step; in costs it is called "stimulation of unit 5".
     costs : mapping of str to number, optional
         Costs of elements, or of all elements of a kind; 1 by default. By name ("output 0", "entry
-        0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5", or "unit NAME"). Exact: a Fraction,
-        int, float or text such as "5/2".
+        0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5", or "unit NAME"), or by a pattern
+        ("unit *"). Exact: a Fraction, int, float or text such as "5/2".
     must : sequence of str, optional
-        Elements that must be recorded (0/1 CSV).  By name, as in `costs`.
+        Elements that must be recorded (0/1 CSV).  By name or pattern, as in `costs`.
     forbidden : sequence of str, optional
-        Elements that must not be recorded (0/1 CSV).  By name, as in `costs`.
+        Elements that must not be recorded (0/1 CSV).  By name or pattern, as in `costs`.
     caps : mapping, optional
         Largest number of elements of each population ("matrix"); of entries also of each output
         ("row") and of each sample ("column").
@@ -182,6 +193,11 @@ def record(
     # A recording without another target is about the weights.
     aim = () if asks_weights(target) else target
     with limited(positive_seconds(timeout, "timeout")):
+        if stimulate and noise is not None:
+            raise InputError(
+                "`stimulate` with `noise`: deviations are predicted for recordings alone; leave "
+                "out one of them"
+            )
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
@@ -196,6 +212,6 @@ def record(
             )  # fmt: skip
         return record_problem(
             problem, what, costs=costs, must=must,
-            forbidden=forbidden, caps=caps, target=aim,
+            forbidden=forbidden, caps=caps, target=aim, stimulate=stimulate,
             seconds=seconds, relaxation=relaxation, first=first, seed=seed,
         )  # fmt: skip

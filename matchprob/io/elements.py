@@ -12,7 +12,13 @@ from algebra.linalg.numbers import exact_number
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
 from algebra.problems.tables import read_rows
-from algebra.questions.record.elements import Recordable, kind_name, numbers_of, unit_names
+from algebra.questions.record.elements import (
+    Recordable,
+    fitting,
+    kind_name,
+    numbers_of,
+    unit_names,
+)
 
 
 def _kind_of(element: Recordable) -> str:
@@ -77,6 +83,7 @@ def read_element_costs(
     Parameters
     ----------
     entries : sequence of str
+        A name may be a pattern.
     elements : sequence of Recordable
         All elements that may be named.
     names : Names
@@ -93,8 +100,8 @@ def read_element_costs(
         name = kind_name(name)
         if not equals:
             raise InputError(f"--costs {entry!r}: give NAME=NUMBER or KIND=FILE")
-        if name in known:
-            found = [(elements[known[name]], given, f"--costs {name}")]
+        if named := fitting(name, known):
+            found = [(elements[k], given, f"--costs {name}") for k in named]
         elif name in kinds:
             found = list(_table(Path(given), name, kinds[name], names, "--costs"))
         else:
@@ -108,7 +115,7 @@ def read_element_costs(
 def read_marks(
     entries: Sequence[str], elements: Sequence[Recordable], names: Names, option: str
 ) -> list[str]:
-    """Elements given by name, or marked 1 in the files of entries ``KIND=FILE``.
+    """Elements given by name or by a pattern, or marked 1 in the files of entries ``KIND=FILE``.
 
     Raises
     ------
@@ -117,8 +124,8 @@ def read_marks(
     known, kinds = numbers_of(elements, names), elements_by_kind(elements)
     found: list[str] = []
     for entry in entries:
-        if entry in known:
-            found.append(elements[known[entry]].name)
+        if named := fitting(entry, known):
+            found += [elements[k].name for k in named]
             continue
         name, equals, file = entry.partition("=")
         name = kind_name(name)

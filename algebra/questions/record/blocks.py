@@ -63,8 +63,8 @@ _AT_A_GLANCE = 1 << 19
 _TOGETHER = 512
 # Samples at which it is seen on which weights a number depends.
 SEEN = 2
-# Called with the point, the rows and the element of each row.
-Check = Callable[[Point, Residues, np.ndarray], None]
+# Called with the question, the point, the rows and the element of each row.
+Check = Callable[["RecordingQuestion", Point, Residues, np.ndarray], None]
 
 
 def groups_at(
@@ -232,7 +232,7 @@ class _Blocks:
         elements = [self.question.allowed[other] for other in some]
         table, owner = self.question.rows(self.point, elements)
         if self.check is not None:
-            self.check(self.point, table, owner)
+            self.check(self.question, self.point, table, owner)
         held = sum(part.size for part in self._kept.values())
         while self._kept and held + table.size > _KEPT:
             held -= self._kept.pop(next(iter(self._kept))).size

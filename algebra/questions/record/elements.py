@@ -7,8 +7,9 @@ Indices start at 0; if the units of a network have names, these may replace the 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from fnmatch import fnmatchcase
 from typing import Any
 
 import numpy as np
@@ -48,14 +49,18 @@ ELEMENT_KINDS: dict[str, ElementKind] = {
 }
 
 
+# Units that are driven in further samples: `algebra.questions.record.stimulation`.
+STIMULATIONS = "stimulations"
+
+
 @dataclass(frozen=True)
 class Recordable:
-    """An element that may be recorded.
+    """An element that may be recorded, or the stimulation of a unit.
 
     Attributes
     ----------
     kind : str
-        One of `ELEMENT_KINDS`.
+        One of `ELEMENT_KINDS`, or `STIMULATIONS`.
     axis : str
         The population of its units; "" if it consists of all units.
     unit, sample, step : int or None
@@ -75,6 +80,8 @@ class Recordable:
 
     def title(self, unit: str) -> str:
         """Its name, with the given name or index of the unit."""
+        if self.kind == STIMULATIONS:
+            return f"stimulation of unit {unit}"
         if self.kind == "times":
             return f"step {self.step}"
         if self.kind == "samples":
@@ -178,7 +185,7 @@ def kind_name(word: Any) -> Any:
 
 def is_relay(element: Recordable, relays: Collection[int]) -> bool:
     """Whether an element is the activity of a hidden unit that only passes on an input."""
-    return element.axis == "hidden units" and element.unit in relays
+    return element.kind == "units" and element.axis == "hidden units" and element.unit in relays
 
 
 def title(element: Recordable, names: Names) -> str:
@@ -200,6 +207,28 @@ def unit_names(axis: str, names: Names) -> tuple[str, ...] | None:
     return None
 
 
+def fitting(text: object, known: Mapping[str, int]) -> list[int]:
+    """The numbers of the element with a name, or of all whose names fit a pattern.
+
+    Parameters
+    ----------
+    text : str
+        A name, or a pattern such as "unit *".
+    known : mapping of str to int
+        As of `numbers_of`.
+
+    Examples
+    --------
+    >>> fitting("unit *", {"unit 0": 0, "unit 1": 1, "output 0": 2})
+    [0, 1]
+    """
+    if not isinstance(text, str):
+        return []
+    if text in known:
+        return [known[text]]
+    return sorted({k for name, k in known.items() if fnmatchcase(name, text)})
+
+
 def numbers_of(elements: Sequence[Recordable], names: Names) -> dict[str, int]:
     """The number of each element by its names: with indices, and last with names of units.
 
@@ -208,7 +237,7 @@ def numbers_of(elements: Sequence[Recordable], names: Names) -> dict[str, int]:
     own = [{element.name: k for k, element in enumerate(elements)}]
     if names:
         own.append({title(element, names): k for k, element in enumerate(elements)})
-    hidden = {k for k, element in enumerate(elements) if element.kind == "units"}
+    hidden = {k for k, element in enumerate(elements) if element.kind in ("units", STIMULATIONS)}
     others = [
         {name.replace("unit ", "neuron ", 1): k for name, k in one.items() if k in hidden}
         for one in own

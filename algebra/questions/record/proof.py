@@ -29,6 +29,7 @@ from algebra.networks.own_point import OwnPoint
 from algebra.problems.problem import Problem
 from algebra.questions.record.elements import elements_of
 from algebra.questions.record.question import CAPS, RecordingQuestion, recording_question
+from algebra.questions.record.stimulation import stimulations
 from algebra.questions.record.target import NEW
 
 FORMAT: Literal["matchprob-recording"] = "matchprob-recording"
@@ -136,7 +137,11 @@ class OwnParameters(Record):
 
 def _read_evidence(value: Any, place: str, context: Context) -> Record:
     form: type[Record] = EntryEvidence if context["what"] == ("entries",) else GroupEvidence
-    if context.get("target") and isinstance(value, Mapping) and "cuts" in value:
+    if (
+        (context.get("target") or context.get("stimulate"))
+        and isinstance(value, Mapping)
+        and "cuts" in value
+    ):
         form = TargetEvidence
     return form.from_dict(value, place)
 
@@ -162,6 +167,8 @@ class RecordingProof(Record):
         Number of directions that the recorded elements leave free in each element of the target.
     parameters : OwnParameters or None
         With ReLU: those at which ranks are exact.
+    stimulate : tuple of int
+        Units that may be driven; their stimulations are the last elements, in this order.
     evidence : Record
     """
 
@@ -180,6 +187,7 @@ class RecordingProof(Record):
     target: tuple[str, ...] = field(default=(), kw_only=True)
     free: Counts = field(default=(), kw_only=True)
     parameters: OwnParameters | None = field(default=None, kw_only=True)
+    stimulate: Counts = field(default=(), kw_only=True)
     evidence: Annotated[
         Record,
         Converted(EntryEvidence | GroupEvidence | TargetEvidence, _read_evidence, Record.to_dict),
@@ -199,7 +207,13 @@ class RecordingProof(Record):
             If it is not valid.
         """
         elements, _ = elements_of(self.problem.network, self.what)
-        names = [element.name for element in elements]
+        units = elements_of(self.problem.network, ["units"])[0] if self.stimulate else ()
+        if sorted(set(self.stimulate)) != list(self.stimulate) or any(
+            k >= len(units) for k in self.stimulate
+        ):
+            raise InputError("stimulate: not each number is that of a unit, in their order")
+        driven = stimulations(self.problem.network, self.stimulate) if self.stimulate else ()
+        names = [element.name for element in (*elements, *driven)]
         if len(self.prices) != len(names):
             raise InputError(f"{len(self.prices)} prices for {len(names)} elements")
         for place, numbers in (
@@ -216,6 +230,7 @@ class RecordingProof(Record):
             problem, self.what, costs=dict(zip(names, self.prices, strict=True)),
             must=[names[k] for k in self.must], forbidden=[names[k] for k in self.forbidden],
             caps=dict(self.caps), target=self.target, seed=seed, stream=stream,
+            stimulate=[f"unit {k}" for k in self.stimulate],
         )  # fmt: skip
 
 

@@ -17,9 +17,10 @@ and only if their dimensions are. ∎
 So the sets of elements that determine as much as all elements are the spanning sets of the
 *polymatroid* of the elements' rows, or of a matroid if each element is one number; the cheapest
 sets are bases of least cost.  A *target* asks for less: that other activities are determined
-(`algebra.questions.record.target`).  (Identifiability from the rank of the Jacobian of recorded
-quantities is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and Lecourtier
-[2]_; here the set of rows is chosen.)
+(`algebra.questions.record.target`).  Units may be driven as well, in further samples
+(`algebra.questions.record.stimulation`).  (Identifiability from the rank of the Jacobian of
+recorded quantities is the classical test of Rothenberg [1]_ and, in systems theory, of Walter and
+Lecourtier [2]_; here the set of rows is chosen.)
 
 References
 ----------
@@ -31,7 +32,7 @@ References
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
@@ -53,9 +54,11 @@ from algebra.linalg.modular import ChosenNumbers, Residues, modular_rank, random
 from algebra.linalg.numbers import exact_number
 from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.containing import ContainingProblem
+from algebra.matroids.groups import Span
 from algebra.matroids.linear import LinearMatroid
+from algebra.matroids.pairs import PairedProblem, pair_groups
 from algebra.matroids.spanning import SpanningProblem
-from algebra.networks.base import STATES, Point
+from algebra.networks.base import STATES, Network, Point
 from algebra.networks.limits import plural
 from algebra.networks.own_point import about_parameters
 from algebra.problems.allocation import Allocation
@@ -67,9 +70,11 @@ from algebra.questions.record.elements import (
     Recordable,
     check_kinds,
     elements_of,
+    fitting,
     is_relay,
     numbers_of,
 )
+from algebra.questions.record.stimulation import Drive, bounding_network, stimulations_of
 from algebra.questions.record.target import (
     RecordingTarget,
     check_target,
@@ -120,6 +125,10 @@ class RecordingQuestion:
         belong to an element behind the last.
     target : RecordingTarget or None
         The activities that are to be determined; None if all that may be recorded is.
+    drives : dict of int to Drive
+        The stimulations of units, by their numbers as elements: the last ones.
+    drive : Drive or None
+        Of the question about the samples of one stimulation.
     """
 
     parametrized: Problem
@@ -132,6 +141,8 @@ class RecordingQuestion:
     stream: str
     owners: list[tuple[str, list[np.ndarray]]] = field(repr=False, compare=False)
     target: RecordingTarget | None = None
+    drives: Mapping[int, Drive] = field(default_factory=dict, repr=False, compare=False)
+    drive: Drive | None = None
 
     @property
     def allocation(self) -> Allocation:
@@ -147,6 +158,29 @@ class RecordingQuestion:
     def free(self) -> tuple[int, ...]:
         """Numbers of the elements that the search chooses from."""
         return tuple(k for k in self.allowed if k not in self.must)
+
+    @cached_property
+    def experiments(self) -> dict[int | None, RecordingQuestion]:
+        """The question about each stimulation's samples, by its element; None: the problem's own.
+
+        Nothing is driven in them: what is recorded is chosen from all but the stimulations.
+        """
+        if not self.drives:
+            return {None: self}
+        own = replace(self, drives={}, forbidden=self.forbidden.union(self.drives), caps=())
+        found: dict[int | None, RecordingQuestion] = {None: own}
+        for k, drive in self.drives.items():
+            if k not in self.forbidden:
+                found[k] = replace(own, parametrized=drive.driven, drive=drive, target=None)
+        return found
+
+    @cached_property
+    def bounding(self) -> Network:
+        """The network that bounds the errors of ranks: it has the samples of all stimulations."""
+        every = {
+            k: own.parametrized.network for k, own in self.experiments.items() if k is not None
+        }
+        return bounding_network(self.parametrized, every)
 
     @cached_property
     def asked(self) -> Problem:
@@ -197,12 +231,18 @@ class RecordingQuestion:
     @property
     def count(self) -> int:
         """Number of all numbers that may be recorded."""
-        return sum(self.sizes[k] for k in self.allowed)
+        return self.count_of(self.allowed)
+
+    def count_of(self, elements: Iterable[int]) -> int:
+        """Number of the numbers of some elements, with their stimulations."""
+        chosen = frozenset(elements)
+        return sum(self.sizes[k] for k in chosen) * (1 + len(chosen.intersection(self.drives)))
 
     def restricted(self, chosen: frozenset[int]) -> RecordingQuestion:
-        """The question in which only some elements may be recorded."""
+        """The question in which only some elements may be recorded, and some units driven."""
         others = frozenset(range(len(self.elements))) - chosen
-        return replace(self, must=frozenset(), forbidden=others, caps=())
+        drives = {k: drive for k, drive in self.drives.items() if k in chosen}
+        return replace(self, must=frozenset(), forbidden=others, caps=(), drives=drives)
 
     @cached_property
     def about_target(self) -> RecordingQuestion:
@@ -212,7 +252,7 @@ class RecordingQuestion:
         return replace(
             self, kinds=("target",), elements=elements, prices=(Fraction(1),) * len(elements),
             must=frozenset(), forbidden=frozenset(), caps=(), owners=self.target.owners,
-            target=None, stream=f"{self.stream}/target",
+            target=None, stream=f"{self.stream}/target", drives={},
         )  # fmt: skip
 
     def cost(self, elements: Sequence[int] | frozenset[int]) -> Fraction:
@@ -260,12 +300,40 @@ class RecordingQuestion:
 
     def point(self, p: int, number: int) -> Point:
         """A random point."""
-        return random_point(self.parametrized.network, p, number, self.parametrized.support)
+        network = self.parametrized.network
+        if self.drive is not None:
+            return self.drive.point(network, p, number)
+        return random_point(network, p, number, self.parametrized.support)
+
+    def span(
+        self, p: int, number: int, bound: int, used: list[int] | None = None,
+    ) -> Span:  # fmt: skip
+        """The span of the rows of all allowed elements at a point, in all samples.
+
+        Parameters
+        ----------
+        p, number : int
+        bound : int
+            An upper bound of its dimension.
+        used : list of int, optional
+            Numbers of elements that span it are added.
+        """
+        found: Span | None = None
+        for k, own in self.experiments.items():
+            if found is not None and found.rank >= bound:
+                break
+            before = 0 if found is None else found.rank
+            some = None if used is None else list[int]()
+            found = span_at(own, own.point(p, number), bound, some, found)
+            if used is not None and some and found.rank > before:
+                used += [*some, *([] if k is None else [k])]
+        assert found is not None
+        return found
 
     @cached_property
     def bits(self) -> int:
         """Number of bits of the primes of random points."""
-        return prime_bits(self.parametrized.network, max(1, self.rank.rank), below=RARE)
+        return prime_bits(self.bounding, max(1, self.rank.rank), below=RARE)
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
@@ -282,7 +350,8 @@ class RecordingQuestion:
         """
         size = self.allocation.size
         chosen = self.allowed if elements is None else sorted(elements)
-        bound = min(size, sum(self.sizes[k] for k in chosen))
+        part = self if elements is None or not self.drives else self.restricted(elements)
+        bound = min(size, self.count_of(chosen))
         if self.effective is not None:
             bound = min(bound, int(self.effective.sum()))
 
@@ -290,9 +359,9 @@ class RecordingQuestion:
 
         def rank_of(point: Point) -> int:
             nonlocal largest
-            if elements is None:
+            if elements is None or self.drives:
                 used = list[int]()
-                found = span_at(self, point, bound, used).rank
+                found = part.span(point.p, point.seed, bound, used).rank
                 if found > largest and spanning is not None:
                     largest, spanning[:] = found, [frozenset(used)]
                 return found
@@ -300,7 +369,8 @@ class RecordingQuestion:
 
         network = self.parametrized.network
         return rank_at_points(
-            network, bound, rank_of, support=self.parametrized.support, seed=self.stream
+            network, bound, rank_of, support=self.parametrized.support, seed=self.stream,
+            bounding=self.bounding,
         )  # fmt: skip
 
     @cached_property
@@ -308,6 +378,9 @@ class RecordingQuestion:
         """Which weights may have an effect on outputs, if these alone are recorded."""
         if STATES in dict(self.owners):
             return None
+        if self.drives:
+            every = [own.effective for own in self.experiments.values()]
+            return np.any([own for own in every if own is not None], axis=0)
         allocation, support = self.allocation, self.parametrized.support
         return have_effect(allocation.network, allocation.cells, support)
 
@@ -342,7 +415,7 @@ class RecordingQuestion:
         It includes a missed dependence of a number on a weight there:
         `algebra.questions.record.blocks`.
         """
-        network = self.parametrized.network
+        network = self.bounding
         units = sum(len(of) for _, inside in self.owners for of in inside)
         samples = min(SEEN, network.m)
         seen = deficit_error(network, 1, bits=self.bits) ** samples
@@ -410,6 +483,8 @@ class RecordingQuestion:
     def _is_in_target(self) -> bool:
         """Whether all numbers that may be recorded belong to the target."""
         assert self.target is not None
+        if self.drives:
+            return False
         known = dict(self.target.owners)
         allowed, last = list(self.allowed), len(self.target.elements)
         return all(
@@ -425,20 +500,36 @@ class RecordingQuestion:
         """dim V at a point (`algebra.questions.record.target`)."""
         if self._is_in_target:
             return self.rank.rank
-        point = self.point(p, number)
-        return determined_dimension(self, point, span_at(self, point, self.rank.rank))
+        whole = self.span(p, number, self.rank.rank)
+        return determined_dimension(self, self.point(p, number), whole)
 
     def containing(self, p: int, number: int, check: Check | None = None) -> ContainingProblem:
         """The problem of the target at a point; groups are numbered as `allowed`."""
         place = {k: i for i, k in enumerate(self.allowed)}
-        point = self.point(p, number)
-        groups = groups_at(self, point, check)
-        vectors = determined_part(self, point, span_at(self, point, self.rank.rank))
-        return ContainingProblem(
-            groups, self.units(self.allowed), len(vectors),
-            frozenset(place[k] for k in self.must), self.systems(self.allowed, frozenset()),
-            vectors=vectors,
+        whole = self.span(p, number, self.rank.rank)
+        if self.is_whole:
+            vectors = whole.rows
+        else:
+            vectors = determined_part(self, self.point(p, number), whole)
+        given = (
+            self.units(self.allowed), len(vectors), frozenset(place[k] for k in self.must),
+            self.systems(self.allowed, frozenset()),
         )  # fmt: skip
+        if not self.drives:
+            return ContainingProblem(
+                groups_at(self, self.point(p, number), check), *given, vectors=vectors
+            )
+        parts = [
+            groups_at(own, own.point(p, number), check, sizes_only=True)
+            for own in self.experiments.values()
+        ]
+        sizes = parts[0].sizes
+
+        def cell(r: int, s: int) -> Residues:
+            return parts[s].part(r)
+
+        groups = pair_groups(cell, sizes, len(parts) - 1, self.allocation.size, p)
+        return PairedProblem(groups, *given, vectors=vectors, cell=cell, sizes=sizes)
 
     def problem_at(self, p: int, number: int) -> CappedProblem:
         """The capped problem of single rows at a point, the required rows contracted.
@@ -468,6 +559,7 @@ def recording_question(
     forbidden: Sequence[str] = (),
     caps: Mapping[str, int] | None = None,
     target: str | Sequence[str] = (),
+    stimulate: str | Sequence[str] = (),
     seed: int = 0,
     stream: str = "record",
 ) -> RecordingQuestion:
@@ -480,14 +572,18 @@ def recording_question(
     what : str or sequence of str
         Kinds of elements: see `algebra.questions.record.elements.ELEMENT_KINDS`.
     costs : mapping of str to number, optional
-        By name of an element; exact (see `algebra.linalg.numbers.exact_number`); 1 by default.
+        By name of an element, or by a pattern for several; exact (see
+        `algebra.linalg.numbers.exact_number`); 1 by default.
     must, forbidden : sequence of str, optional
-        Names of required, and of forbidden elements.
+        Names, or patterns, of required, and of forbidden elements.
     caps : mapping, optional
         At most so many elements of a population ("matrix"); of entries also of one output ("row")
         and of one sample ("column").
     target : str or sequence of str, optional
         The activities to be determined (`algebra.questions.record.target.with_target`).
+    stimulate : str or sequence of str, optional
+        Names of units that may be driven, or patterns
+        (`algebra.questions.record.stimulation.stimulations_of`).
     seed : int, optional
     stream : str, optional
         Random points are derived from it and the seed.
@@ -501,6 +597,9 @@ def recording_question(
     relays = problem.network.relays(problem.support)
     problem = by_parameters(problem)
     elements, owners = elements_of(problem.network, kinds)
+    recordable = len(elements)
+    if stimulate:
+        elements += stimulations_of(problem.network, problem.names, stimulate)
     known = numbers_of(elements, problem.names)
 
     costs = given_mapping(costs, "costs", '{"output 0": 2}')
@@ -508,16 +607,17 @@ def recording_question(
 
     def numbers(names: Sequence[str], option: str) -> list[int]:
         given = given_list(names, option, '["output 0"]')
-        return [number_of(name, option) for name in given]
+        return list(dict.fromkeys(k for name in given for k in numbers_named(name, option)))
 
-    def number_of(name: object, option: str) -> int:
-        if name not in known:
+    def numbers_named(name: object, option: str) -> list[int]:
+        found = fitting(name, known)
+        if not found:
             first, last = elements[0].name, elements[-1].name
             raise InputError(
                 f"`{option}` ({shown(name)}) is none of the {len(elements)} elements that can be "
                 f"recorded as {', '.join(kinds)}: {first} to {last}"
             )
-        return known[str(name)]
+        return found
 
     wanted, never = numbers(must, "must"), numbers(forbidden, "forbidden")
     # Of a relay nothing is learned: it is no candidate, unless it is recorded anyway.
@@ -527,15 +627,16 @@ def recording_question(
     for k in wanted:
         if k in never:
             raise InputError(f"{elements[k].name} both must and must not be recorded")
-    if len(set(never)) == len(elements):
+    if set(range(recordable)) <= set(never):
         raise InputError("`forbidden`: nothing is left that may be recorded")
     prices = [Fraction(1)] * len(elements)
     for name, value in costs.items():
-        k = number_of(name, "costs")
         with ErrorsAt(f"`costs` ({name})"):
-            prices[k] = exact_number(value, "price")
-        if prices[k] < 0:
+            price = exact_number(value, "price")
+        if price < 0:
             raise InputError(f"`costs` ({name}: {value}) must not be negative")
+        for k in numbers_named(name, "costs"):
+            prices[k] = price
     limits = _caps(caps, kinds)
     aim: RecordingTarget | None = None
     if target:
@@ -552,9 +653,14 @@ def recording_question(
         if network is not problem.network:
             names = Names(network, problem.names.given)
             problem = replace(problem, network=network, names=names)
+    drives = {
+        k: Drive(element.unit, problem)
+        for k, element in enumerate(elements[recordable:], recordable)
+        if element.unit is not None
+    }
     question = RecordingQuestion(
         problem, kinds, elements, tuple(prices), frozenset(wanted), frozenset(never), limits,
-        f"{stream}/{seed}", owners, aim,
+        f"{stream}/{seed}", owners, aim, drives,
     )  # fmt: skip
     for kind, number in limits:
         of = question.classes(kind)

@@ -39,7 +39,6 @@ from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre, fibre_of_rows
 from algebra.questions.identify.freedom import TargetStates
-from algebra.questions.record.blocks import span_at
 from algebra.questions.record.elements import title
 from algebra.questions.record.proof import EntryEvidence, GroupEvidence, TargetEvidence
 from algebra.questions.record.question import RecordingQuestion, recording_question
@@ -89,7 +88,7 @@ def record(
     seed : int, optional
     **options
         Of `algebra.questions.record.question.recording_question`: costs, must, forbidden, caps,
-        target.
+        target, stimulate.
 
     Raises
     ------
@@ -113,7 +112,7 @@ def record(
             fibre = fibre_of(question, question.rank)
     except (KeyboardInterrupt, OutOfTime) as end:
         raise Unfinished(_without_rank(question, end)) from None
-    if not question.is_whole:
+    if question.drives or not question.is_whole:
         return _for_target(question, fibre, seconds, first)
     if question.is_plain:
         return _entries(question, fibre, seconds, relaxation)
@@ -152,9 +151,9 @@ def fibre_of(question: RecordingQuestion, rank: GenericRank) -> Fibre:
     """The fibre of all elements, or of elements of the same rank."""
 
     def rows_at(p: int, number: int) -> Residues:
-        return span_at(question, question.point(p, number), rank.rank).rows
+        return question.span(p, number, rank.rank).rows
 
-    network, cells = question.parametrized.network, question.allocation.cells
+    network, cells = question.bounding, question.allocation.cells
     stream = f"fibre/{question.stream}"
     return fibre_of_rows(network, cells, rank, rows_at, stream, question.effective)
 
@@ -394,10 +393,12 @@ def _result(
     if question.target is not None:
         aim = target_states(question, chosen, TARGET)
         error += aim.error
+    driven = chosen.intersection(question.drives)
     return Recording(
-        question, tuple(question.elements[k] for k in sorted(chosen)), question.cost(chosen),
-        bound, question.rank, fibre, min(error, Fraction(1)), tuple(points), proof,
-        evidence, interrupted, aim=aim,
+        question, tuple(question.elements[k] for k in sorted(chosen - driven)),
+        question.cost(chosen), bound, question.rank, fibre, min(error, Fraction(1)), tuple(points),
+        proof, evidence, interrupted, aim=aim,
+        stimulated=tuple(question.elements[k] for k in sorted(driven)),
     )  # fmt: skip
 
 

@@ -73,6 +73,7 @@ class Recording(Result):
     ----------
     question : RecordingQuestion
     recorded : tuple of Recordable
+        Without stimulations.
     cost : Fraction
         Sum of their prices.
     bound : Fraction
@@ -98,6 +99,8 @@ class Recording(Result):
         numbers.
     aim : TargetStates or None
         What the recorded elements leave free of the target.
+    stimulated : tuple of Recordable
+        Stimulations of the units that are driven.
     """
 
     question: RecordingQuestion = field(compare=False)
@@ -114,6 +117,7 @@ class Recording(Result):
     order: tuple[tuple[Recordable, int], ...] = field(default=(), repr=False)
     alone: tuple[int, ...] = field(default=(), repr=False)
     aim: TargetStates | None = field(default=None, repr=False)
+    stimulated: tuple[Recordable, ...] = ()
 
     @property
     def problem(self) -> Problem:
@@ -155,12 +159,20 @@ class Recording(Result):
         """Names of the recorded elements, with the names of units."""
         return tuple(title(element, self.problem.names) for element in self.recorded)
 
+    @property
+    def driven(self) -> tuple[str, ...]:
+        """Names of the stimulations, with the names of units."""
+        return tuple(title(element, self.problem.names) for element in self.stimulated)
+
     def table(self) -> str:
-        """The recorded elements, a line each: name, cost (CSV)."""
+        """The recorded elements and stimulations, a line each: name, cost (CSV)."""
         prices = dict(zip(self.question.elements, self.question.prices, strict=True))
+        chosen = zip(
+            (*self.names, *self.driven), (*self.recorded, *self.stimulated), strict=True
+        )  # fmt: skip
         lines = [
             f'"{name}",{prices[element]}' if "," in name else f"{name},{prices[element]}"
-            for name, element in zip(self.names, self.recorded, strict=True)
+            for name, element in chosen
         ]
         return "\n".join(["name,cost", *lines]) + "\n"
 
@@ -170,10 +182,11 @@ class Recording(Result):
             "names": list(self.names),
             "what": list(self.question.kinds),
             "recorded": [element.name for element in self.recorded],
+            **self._driven_data(),
             "adds": [[element.name, gain] for element, gain in self.order],
             **named(self, "cost", "bound"),
             "optimal": self.is_optimal,
-            "of": len(self.question.allowed),
+            "of": self._most_recorded,
             "rank": self.rank.rank,
             "learnable": self.learnable,
             "locally_unique": self.is_unique,
@@ -187,13 +200,28 @@ class Recording(Result):
             **({} if self.aim is None else self.aim.to_dict()),
         }
 
+    def _driven_data(self) -> dict[str, list[str]]:
+        """The units that are driven, if any may be."""
+        units = [element.name.rpartition(" of ")[2] for element in self.stimulated]
+        return {"stimulated": units} if self.question.drives else {}
+
+    @property
+    def _most_recorded(self) -> int:
+        """Number of the elements that may be recorded."""
+        return len(self.question.allowed) - self._most_driven
+
+    @property
+    def _most_driven(self) -> int:
+        """Number of the units that may be driven."""
+        return len(self.question.drives.keys() - self.question.forbidden)
+
     def proof_file(self) -> dict[str, Any]:
         """The content of a proof file, as `matchprob.verify` reads it.
 
         If the search was not finished, the file claims `bound` only.  With ReLU it contains the
         parameters and samples, but no activation pattern.
         """
-        question, chosen = self.question, set(self.recorded)
+        question, chosen = self.question, {*self.recorded, *self.stimulated}
         problem = question.asked
         problem = by_updates(Problem.of(problem.allocation, support=problem.support))
         return RecordingProof(
@@ -205,11 +233,12 @@ class Recording(Result):
             target=() if question.target is None else question.target.given,
             parameters=OwnParameters.of(question.parametrized.network.own_point),
             free=tuple(state.free for state in self.target),
+            stimulate=tuple(drive.unit for drive in question.drives.values()),
         ).to_dict()  # fmt: skip
 
     def columns(self) -> dict[str, list[Any]]:
         """One row for each element."""
-        question, recorded = self.question, set(self.recorded)
+        question, recorded = self.question, {*self.recorded, *self.stimulated}
         adds, alone = dict(self.order), dict(zip(self.question.allowed, self.alone, strict=False))
         return {
             "name": [title(element, self.problem.names) for element in question.elements],
@@ -222,7 +251,7 @@ class Recording(Result):
 
     def document(self) -> Document:
         """What to record, how sure it is the least, and what it determines."""
-        of, names = len(self.question.allowed), list(self.names)
+        of, names = self._most_recorded, list(self.names)
         listed = some(names, _MOST)
         facts = {
             "what": ", ".join(self.question.kinds),
@@ -243,15 +272,28 @@ class Recording(Result):
             cells = self.question.allocation.cells
             free = by_table(self.problem.names, cells, self.free)
             lines += [f"  free, whatever is recorded, {text}" for text in free]
+        if self.question.drives:
+            facts["stimulated"] = f"{len(self.stimulated)} of {self._most_driven}"
         found = Document(
-            f"record {len(names)} of {of} at cost {self.cost}: {listed or 'nothing'}"
-            + self._stays_free(),
+            f"record {len(names)} of {of}{self._and_drive()} at cost {self.cost}: "
+            f"{', '.join([listed or 'nothing', *self._driven_units()])}" + self._stays_free(),
             facts,
             tuple(map(Paragraph, lines)),
             self._why(),
         )
         about = self.question.about
         return at_these_parameters(found, about) if about else found
+
+    def _and_drive(self) -> str:
+        """How many units are driven, for the headline."""
+        if not self.question.drives:
+            return ""
+        return f" and stimulate {len(self.stimulated)} of {self._most_driven}"
+
+    def _driven_units(self) -> list[str]:
+        """The stimulations in one text, if there are any."""
+        units = [name.removeprefix("stimulation of ") for name in self.driven]
+        return [f"stimulate {some(units, _MOST)}"] if units else []
 
     def _stays_free(self) -> str:
         """That a part of the target stays free whatever is recorded, for the headline."""
@@ -267,15 +309,23 @@ class Recording(Result):
         return "parameters" if by_updates(self.problem).updates else "weights"
 
     def _precision(self) -> list[str]:
-        """What is assumed of recorded numbers."""
-        return [_EXACTLY]
+        """What is assumed of recorded numbers, and of stimulations."""
+        m = self.question.asked.network.m
+        driven = (
+            f"A stimulation repeats the {plural(m, f'{m} sample')} with the same inputs while a "
+            "known drive enters one unit at every step; the samples without a drive are recorded "
+            "in any case."
+        )
+        return [*([driven] if self.question.drives else []), _EXACTLY]
 
     def _under_noise(self) -> list[Step]:
         """The call that predicts deviations under noise, where they are known."""
         problem = by_updates(self.problem)
         # They are predicted for networks of units with an activation (`numeric.noise`).
-        if not hasattr(problem.network, "activation") or any(
-            isinstance(update, LowRank) for update in problem.updates.values()
+        if (
+            self.question.drives
+            or not hasattr(problem.network, "activation")
+            or any(isinstance(update, LowRank) for update in problem.updates.values())
         ):
             return []
         target = () if self.question.target is None else self.question.target.given
@@ -322,7 +372,7 @@ class Recording(Result):
                 steps.append(step("identify", "which weights the labels determine"))
         else:
             known.append(
-                f"All that may be recorded ({len(self.question.allowed)}) changes with the {size} "
+                f"All that may be recorded ({self._most_recorded}) changes with the {size} "
                 f"learnable {self._noun} in only {rank} independent directions: {len(self.free)} "
                 f"{self._noun} stay free whatever is recorded. What is recorded determines as much "
                 "as all does."

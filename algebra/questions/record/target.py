@@ -374,7 +374,7 @@ def target_states(
     bound = min(size, part.count)
     if part.effective is not None:
         bound = min(bound, int(part.effective.sum()))
-    once = deficit_error(question.parametrized.network, max(1, size), bits=question.bits)
+    once = deficit_error(question.bounding, max(1, size), bits=question.bits)
     # Random directions miss a rank with a probability of at most their number by the prime; they
     # are doubled until they are enough.
     once += Fraction(2 * _FEW_MOVES, 1 << (question.bits - 1))
@@ -394,7 +394,7 @@ def target_states(
         if error < stop_below:
             break
         point = part.point(p, number)
-        span = known or span_at(part, point, bound)
+        span = known or part.span(p, number, bound)
         if span.rank == size:
             # No direction is left: proved.
             free[:], error = 0, Fraction(0)

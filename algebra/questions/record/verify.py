@@ -28,9 +28,8 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from functools import partial
 from math import ceil
 from typing import Any
 
@@ -109,15 +108,25 @@ def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
         question = proof.question(seed)
     _meets(proof, question)
     if question.parametrized.network.own_point is not None:
-        _check_pattern(question, checklist)
-    point = question.point(*next(question.points()))
-    few = question.allowed if are_few(question, point) else proof.recorded
-    rows, owner = question.rows(point, few)
-    _check_derivatives(question, point, rows, owner)
+        count = sum(map(_check_pattern, question.experiments.values()))
+        checklist.say(
+            "parameters", PROVED,
+            f"all signs of the activity of {count} samples follow from the file's parameters",
+        )  # fmt: skip
+    p, number = next(question.points())
+    few: Sequence[int] = proof.recorded
+    if not question.drives and are_few(question, question.point(p, number)):
+        few = question.allowed
+    count = 0
+    for own in question.restricted(frozenset(few)).experiments.values():
+        point = own.point(p, number)
+        rows, owner = own.rows(point)
+        _check_derivatives(own, point, rows, owner)
+        count += len(rows)
     checklist.say(
         "derivatives", PROBABLE,
-        f"the {len(rows)} numbers' derivatives agree with dual numbers along a random direction"
-        + ("" if few == question.allowed else ", and so do all that the evidence needs"),
+        f"the {count} numbers' derivatives agree with dual numbers along a random direction"
+        + ("" if tuple(few) == question.allowed else ", and so do all that the evidence needs"),
     )  # fmt: skip
     checklist = _About(checklist, question.about)
     _ranks(proof, question, checklist)
@@ -155,8 +164,14 @@ def _meets(proof: RecordingProof, question: RecordingQuestion) -> None:
         raise CheckFailed("bound", f"says {proof.bound}, what is recorded costs {cost}")
 
 
-def _check_pattern(question: RecordingQuestion, checklist: Checklist) -> None:
-    """Compare the activation pattern with signs in ball arithmetic, from the network's program."""
+def _check_pattern(question: RecordingQuestion) -> int:
+    """Compare the activation pattern with signs in ball arithmetic, from the network's program.
+
+    Returns
+    -------
+    int
+        Number of samples.
+    """
     network = base_of(question.parametrized.network)
     assert isinstance(network, ActivatedNetwork)
     own = network.own_point.first(network.m)
@@ -166,10 +181,7 @@ def _check_pattern(question: RecordingQuestion, checklist: Checklist) -> None:
     for number, signs in found.items():
         if not np.array_equal(place(program.nodes[number], None), signs):
             raise ArithmeticError("two activation patterns of the same parameters: a bug")
-    checklist.say(
-        "parameters", PROVED,
-        f"all signs of the activity of {own.X.shape[1]} samples follow from the file's parameters",
-    )  # fmt: skip
+    return int(own.X.shape[1])
 
 
 def _check_derivatives(
@@ -258,13 +270,16 @@ def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
 def _bound_at(
     proof: RecordingProof, question: RecordingQuestion, p: int, number: int
 ) -> Fraction | None:
+    if isinstance(proof.evidence, TargetEvidence):
+        return _target_bound(proof, proof.evidence, question, p, number)
+    if question.drives:
+        raise CheckFailed("evidence", "has no cuts, and units may be driven")
     if isinstance(proof.evidence, GroupEvidence) and question.is_whole:
         enough, leaves = ceil(proof.bound * question.unit), proof.evidence.leaves
-        check = partial(_check_derivatives, question)
         found = None
         # The bound of the numbers of rows needs less: of large questions it is often enough.
         for sizes_only in (True, False) if len(leaves) == 1 else (False,):
-            problem = question.groups(p, number, check, sizes_only)
+            problem = question.groups(p, number, _check_derivatives, sizes_only)
             if sizes_only:
                 # Without a rank: where this is not enough, the reach of units is tried first.
                 found = problem.quick_bound(problem.whole)
@@ -273,8 +288,6 @@ def _bound_at(
             if found is not None and found >= enough:
                 break
         return None if found is None else Fraction(found, question.unit)
-    if isinstance(proof.evidence, TargetEvidence):
-        return _target_bound(proof, proof.evidence, question, p, number)
     if not question.is_whole:
         raise CheckFailed("evidence", "is about all that may be recorded, and the target is less")
     assert isinstance(proof.evidence, EntryEvidence)
@@ -290,9 +303,9 @@ def _target_bound(
     number: int,
 ) -> Fraction | None:
     """The bound of leaves and cuts at a point."""
-    if question.target is None:
+    if question.target is None and not question.drives:
         raise CheckFailed("evidence", "has cuts, and there is no target")
-    problem = question.containing(p, number, partial(_check_derivatives, question))
+    problem = question.containing(p, number, _check_derivatives)
     enough = ceil(proof.bound * question.unit)
     found = containing_bound(problem, evidence.leaves, evidence.cuts, enough)
     return None if found is None else Fraction(found, question.unit)

@@ -37,6 +37,8 @@ class Case:
     biases: bool = False
     read: str = "last"
     costs: dict = field(default_factory=dict)
+    state: str = "rates"
+    drives: tuple = ()
 
     @property
     def words(self):
@@ -54,7 +56,7 @@ class Case:
         if self.kind == "ffn":
             net = mp.FeedForward(**self.sizes, **options)
         else:
-            net = mp.RNN(**self.sizes, **options, leak=self.leak, read=self.read)
+            net = mp.RNN(**self.sizes, **options, leak=self.leak, read=self.read, state=self.state)
         return mp.Problem(net, self.learns, self.support)
 
 
@@ -104,8 +106,11 @@ FUNCTIONS = {
 }
 
 
-def numbers(case, seed):
-    """The derivatives of all numbers: by (states or outputs, layer, step, unit, sample)."""
+def numbers(case, seed, driven=None):
+    """The derivatives of all numbers: by (states or outputs, layer, step, unit, sample).
+
+    In the samples in which a unit is driven the drive is one more input.
+    """
     rng = random.Random(seed)
     sizes = case.sizes
 
@@ -130,6 +135,12 @@ def numbers(case, seed):
         shapes |= {name: (size, 1) for name, size in columns.items()}
     values = {name: drawn(*shape, case.support.get(name)) for name, shape in shapes.items()}
     X = drawn(rows, sizes["m"] + (case.target == "samples=new"))
+    if driven is not None:
+        rng = random.Random(f"{seed}/{driven}")
+        values["B"] = np.hstack([values["B"], drawn(n, 1, np.eye(n)[:, [driven]])])
+        steps = np.vsplit(X, sizes["T"])
+        X = np.vstack([np.vstack([x, drawn(1, X.shape[1])]) for x in steps])
+        b += 1
 
     moves = []
     for name, learns in case.learns.items():
@@ -143,8 +154,10 @@ def numbers(case, seed):
             index = np.indices(w.shape)[0 if by_rows else 1]
             moves += [(name, np.where(index == k, w, arb(0))) for k in lines]
             continue
+        # The column of a drive does not learn.
+        learning = np.pad(learns == 1, ((0, 0), (0, w.shape[1] - learns.shape[1])))
         moves += [
-            (name, np.where(mask, arb(1), arb(0))) for mask in masks if (mask & (learns == 1)).any()
+            (name, np.where(mask, arb(1), arb(0))) for mask in masks if (mask & learning).any()
         ]
 
     def dual(name):
@@ -182,16 +195,21 @@ def numbers(case, seed):
     h = fixed(np.full((sizes["n"], X.shape[1]), arb(0)))
     leak = Fraction(case.leak)
     alpha = arb(leak.numerator) / leak.denominator
+    if case.state == "currents":
+        z = biased("c", h).after(phi)
     for t in range(sizes["T"]):
         x = weights["B"] @ fixed(X[t * b : (t + 1) * b])
-        if case.kind == "rnn":
+        if case.state == "currents":
+            h = h.times(1 - alpha) + (weights["W"] @ z + x).times(alpha)
+            z = seen = biased("c", h).after(phi)
+        elif case.kind == "rnn":
             now = biased("c", weights["W"] @ (h + x)).after(phi)
             h = h.times(1 - alpha) + now.times(alpha)
             seen = h
         else:
             h = weights["W"] @ h + x
             seen = weights["W"] @ h
-        note("states", 0, t, h)
+        note("states", 0, t, seen if case.state == "currents" else h)
         note("outputs", 0, t, biased("e", weights["D"] @ seen))
     if case.kind != "rnn":
         note("states", 0, sizes["T"], seen)
@@ -341,6 +359,48 @@ def answer(case, seed=1):
         ctx.prec = before
 
 
+def driven_answer(case, seed=1):
+    """The least cost of elements and stimulations, by brute force; everything's rank, or what all
+    leave free of the target.
+    """
+    ctx.prec, before = BITS, ctx.prec
+    try:
+        base = numbers(case, seed)
+        recorded, target = question(case) if case.target else (elements(case, case.what), {})
+        experiments = [None, *case.drives]
+        rows = {u: base if u is None else numbers(case, seed, u) for u in experiments}
+        spans = {
+            (name, u): echelon([rows[u][key] for key in sorted(keys, key=str)])
+            for name, keys in recorded.items()
+            for u in experiments
+        }
+        aims = [base[key] for keys in target.values() for key in sorted(keys, key=str)]
+
+        def value(names, driven):
+            """How much is known: the rank, or what is free with the sign changed."""
+            known = echelon([v for n in names for u in (None, *driven) for v in spans[n, u]])
+            return len(known) - len(echelon([*known, *aims])) if aims else len(known)
+
+        names = [name for name in recorded if any(spans[name, u] for u in experiments)]
+        whole, best = value(names, case.drives), None
+        both = [*names, *(f"stimulation of unit {u}" for u in case.drives)]
+        prices = [case.costs.get(name, 1) for name in both]
+        sets = sorted(
+            (sum(prices[k] for k in some), some)
+            for size in range(len(both) + 1)
+            for some in combinations(range(len(both)), size)
+        )
+        for cost, some in sets:
+            chosen = [names[k] for k in some if k < len(names)]
+            driven = [case.drives[k - len(names)] for k in some if k >= len(names)]
+            if value(chosen, driven) == whole:
+                best = cost
+                break
+        return best, whole
+    finally:
+        ctx.prec = before
+
+
 # -- cases -------------------------------------------------------------------------------------
 
 ACTIVATIONS = ("tanh", "sigmoid", "softplus", {"polynomial": [0, 1, 1]}, {"polynomial": [1, 0, 2]})
@@ -355,6 +415,30 @@ def cases(count, seed=0):
         case = _case(kind, 2 + made % 5, rng)
         if len(question(case)[0]) > 8 or not any(question(case)[0].values()):
             continue
+        made += 1
+        yield case
+
+
+def driven_cases(count, seed=0):
+    """Random recurrent cases with units that may be driven, with a target or without."""
+    rng = np.random.default_rng(seed)
+    made = 0
+    while made < count:
+        kind = ("rnn", "rnn", "rnn", "lrnn", "rnn", "lrnn-sequence")[made % 6]
+        case = _case(kind, 2 + made % 3, rng)
+        n, m = case.sizes["n"], case.sizes["m"]
+        case.sizes["m"] = min(m, 2)
+        case.what = "units" if rng.random() < 0.7 else "outputs"
+        if case.kind == "rnn" and rng.random() < 0.4:
+            case.state = "currents"
+        case.target = ["", "", "samples=new", "outputs"][rng.integers(4)]
+        if case.what == "outputs" and case.target == "outputs":
+            case.target = ""
+        case.drives = tuple(sorted(rng.permutation(n)[: rng.integers(1, n + 1)].tolist()))
+        case.costs = {}
+        if rng.random() < 0.5:
+            names = [*elements(case, case.what), *(f"stimulation of unit {u}" for u in case.drives)]
+            case.costs = {name: int(rng.integers(0, 4)) for name in names}
         made += 1
         yield case
 
