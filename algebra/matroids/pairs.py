@@ -38,7 +38,8 @@ from algebra.time_limits import check_time
 _TOGETHER = 512
 _KEPT = 40
 # Numbers of second groups, and random orders of the groups, from which a search starts.
-_FAVOURED, _TRIES = 3, 2
+_FAVOURED = 3
+_TRIES = 2
 # Pairs: a group of the first kind, and one of the second by its number from 1, or 0.
 Pair = tuple[int, int]
 

@@ -67,7 +67,8 @@ from algebra.questions.record.elements import (
 from algebra.ranks.jacobian import base_of, random_point
 
 # A drive is k/64 with a whole number k from -111 to 111: its variance is nearly 1.
-_PARTS, _MOST = 64, 111
+_PARTS = 64
+_MOST = 111
 # The matrix of inputs.
 _ENCODER = "B"
 
