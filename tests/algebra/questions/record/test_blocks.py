@@ -114,7 +114,7 @@ def test_things_that_differ_are_made_together(monkeypatch):
     table, owner = question.rows(point)
     seen = []
     monkeypatch.setattr(blocks, "_AT_ONCE", 400)
-    found = blocks._Blocks(question, point, lambda *given: seen.append(given[2]))
+    found = blocks._Blocks(question, point, lambda *given: seen.append(given[3]))
     found.is_small = False
     for k in (4, 0, 4, 8):
         assert (found.part(k) == table[owner == k]).all()
