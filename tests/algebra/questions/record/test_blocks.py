@@ -1,6 +1,5 @@
 """Rows of elements computed on request; bounds of the others; spans from few elements."""
 
-from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -132,13 +131,13 @@ def test_things_that_differ_are_made_together(monkeypatch):
 def test_rows_that_are_wrong_are_found(kind):
     """Computed rows pass the check by dual numbers, rows with one wrong entry fail."""
     question = recording_question(circuit(kind), "units")
-    check = partial(_check_derivatives, question)
+    check = _check_derivatives
     problem = question.groups(*next(question.points()), check)
     assert len(problem.groups.part(0))
 
-    def spoilt(point, table, owner):
+    def spoilt(question, point, table, owner):
         table[len(table) // 2, 1] += 1
-        check(point, table, owner)
+        check(question, point, table, owner)
 
     with pytest.raises(ArithmeticError, match="derivatives of a"):
         question.groups(*next(question.points()), spoilt).groups.part(0)
