@@ -52,7 +52,7 @@ from algebra.errors import InputError, given_list, shown
 from algebra.linalg.modular import random_residues
 from algebra.networks.base import STATES, Network, Point
 from algebra.networks.masks import held
-from algebra.networks.protocols import not_known
+from algebra.networks.protocols import jacobian_of, not_known
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
 from algebra.questions.record.elements import (
@@ -219,6 +219,6 @@ def bounding_network(problem: Problem, experiments: Mapping[int, Network]) -> Ne
     if problem.network.own_point is not None:
         # There are no collisions; degrees are equal.
         every = [problem.network, *experiments.values()]
-        return max(every, key=lambda own: own.entry_bits)  # type: ignore[attr-defined]
+        return max(every, key=lambda own: jacobian_of(own).entry_bound.bits)
     first = next(iter(experiments.values()))
     return first.with_samples(first.m * (1 + len(experiments)))
