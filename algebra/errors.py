@@ -98,6 +98,17 @@ def plural(count: int, text: str) -> str:
     return text + "s" * (count != 1)
 
 
+def printable(text: str) -> str:
+    """A text on one line: what cannot be printed is written as an escape.
+
+    Examples
+    --------
+    >>> print(printable("W\\x1b[2J"))
+    W\\x1b[2J
+    """
+    return "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+
+
 def one_line(text: object) -> str:
     """A name or another program's message on one line, truncated if it is long.
 
@@ -110,7 +121,7 @@ def one_line(text: object) -> str:
     >>> print(one_line("W\\nx"))
     W\\nx
     """
-    whole = "".join(c if c.isprintable() else repr(c)[1:-1] for c in str(text)[: 4 * _LONGEST])
+    whole = printable(str(text)[: 4 * _LONGEST])
     return whole if len(whole) <= _LONGEST else whole[: _LONGEST - 1] + "…"
 
 

@@ -27,12 +27,16 @@ References
    ACM Trans. Math. Softw. 16 (1990) 303–324.
 .. [3] J. E. Hopcroft, R. M. Karp, "An n^{5/2} algorithm for maximum matchings in bipartite
    graphs", SIAM J. Comput. 2 (1973) 225–231.
+.. [4] H. N. Gabow, "Path-based depth-first search for strong and biconnected components",
+   Inform. Process. Lett. 74 (2000) 107–114.
 """
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
+from graphlib import TopologicalSorter
 from itertools import chain
 
 import numpy as np
@@ -42,7 +46,7 @@ from algebra.networks.limits import plural
 
 Patterns = Sequence[Collection[int]]
 
-# networkx takes some microseconds for an edge; SciPy's csgraph takes a tenth of a second to load.
+# With more entries SciPy's csgraph is used, which takes a tenth of a second to load.
 _MANY_ENTRIES = 20_000
 
 
@@ -182,28 +186,38 @@ def maximum_matching(matrix: np.ndarray) -> np.ndarray:
 
     Notes
     -----
-    Hopcroft and Karp's algorithm [3]_: of networkx, and of SciPy where the graph is large.
+    Each equation in turn gets an unknown by a shortest alternating path, if there is one (Berge's
+    theorem).  Large graphs go to SciPy, for Hopcroft and Karp's algorithm [3]_.
     """
-    count, entries = len(matrix), np.count_nonzero(matrix)
-    mate = np.full(count, -1)
-    if not entries:
-        return mate
-    if entries > _MANY_ENTRIES:
+    if np.count_nonzero(matrix) > _MANY_ENTRIES:
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import maximum_bipartite_matching
 
         return maximum_bipartite_matching(csr_array(matrix), perm_type="column")
-    # Imported here: importing networkx takes time, and not every command orders equations.
-    from networkx import Graph
-    from networkx.algorithms.bipartite import hopcroft_karp_matching
+    occurring = _occurring(matrix)
+    mate, owner = [-1] * len(matrix), [-1] * matrix.shape[1]
+    for start in range(len(matrix)):
+        # The equation from which each unknown was reached.
+        came: dict[int, int] = {}
+        todo, end = [start], -1
+        for e in todo:
+            new = [u for u in occurring[e] if u not in came]
+            came.update(dict.fromkeys(new, e))
+            end = next((u for u in new if owner[u] < 0), -1)
+            if end >= 0:
+                break
+            todo += [owner[u] for u in new]
+        while end >= 0:
+            e = came[end]
+            owner[end], mate[e], end = e, end, mate[e]
+    return np.array(mate, dtype=int)
 
-    equations, occurring = np.nonzero(matrix)
-    graph = Graph(zip(equations.tolist(), (count + occurring).tolist(), strict=True))
-    found = hopcroft_karp_matching(graph, [e for e in graph if e < count])
-    for e, u in found.items():
-        if e < count:
-            mate[e] = u - count
-    return mate
+
+def _occurring(matrix: np.ndarray) -> list[list[int]]:
+    """The columns of the entries of each row."""
+    rows, columns = np.nonzero(matrix)
+    ends = np.cumsum(np.bincount(rows, minlength=len(matrix)))
+    return [part.tolist() for part in np.split(columns, ends[:-1])] if len(matrix) else []
 
 
 def _alternating(
@@ -227,8 +241,6 @@ def _solving_order(arrows: np.ndarray) -> Iterator[np.ndarray]:
 
     Among those that may be next, the one with the smallest node is.
     """
-    from networkx import DiGraph, lexicographical_topological_sort, strongly_connected_components
-
     tails, heads = np.nonzero(arrows)
     if len(tails) > _MANY_ENTRIES:
         from scipy.sparse import csr_array
@@ -236,21 +248,69 @@ def _solving_order(arrows: np.ndarray) -> Iterator[np.ndarray]:
 
         label = connected_components(csr_array(arrows), connection="strong")[1]
     else:
-        graph = DiGraph(zip(tails.tolist(), heads.tolist(), strict=True))
-        label = np.zeros(len(arrows), int)
-        for number, nodes in enumerate(strongly_connected_components(graph)):
-            label[list(nodes)] = number
+        label = np.array(strong_components(_occurring(arrows)), dtype=int)
     # Components are numbered by their first node.
     _, first = np.unique(label, return_index=True)
     label = np.argsort(np.argsort(first))[label]
     nodes_of = np.split(np.argsort(label, kind="stable"), np.cumsum(np.bincount(label))[:-1])
     before = np.zeros((len(first), len(first)), bool)
-    before[label[heads], label[tails]] = True
+    before[label[tails], label[heads]] = True
     np.fill_diagonal(before, False)
-    order = DiGraph(np.argwhere(before).tolist())
-    order.add_nodes_from(range(len(first)))
-    for component in lexicographical_topological_sort(order):
+    order = TopologicalSorter(dict(enumerate(_occurring(before))))
+    order.prepare()
+    ready = list(order.get_ready())
+    heapq.heapify(ready)
+    while ready:
+        component = heapq.heappop(ready)
         yield nodes_of[component]
+        order.done(component)
+        for new in order.get_ready():
+            heapq.heappush(ready, new)
+
+
+def strong_components(heads: Sequence[Sequence[int]]) -> list[int]:
+    """The number of the strongly connected component of each node, by Gabow's algorithm [4]_.
+
+    Parameters
+    ----------
+    heads : sequence of sequences of int
+        The nodes to which each node has an arrow.
+
+    Examples
+    --------
+    >>> strong_components([[1], [0], [1]])
+    [0, 0, 1]
+    """
+    met, label = [-1] * len(heads), [-1] * len(heads)
+    rest = [iter(own) for own in heads]
+    # Nodes without a component, in the order of their visits, and the first of each group of them
+    # that is known to be connected.
+    path: list[int] = []
+    firsts: list[int] = []
+    visits = components = 0
+    for root in range(len(heads)):
+        todo = [root] if met[root] < 0 else []
+        while todo:
+            node = todo[-1]
+            if met[node] < 0:
+                met[node], visits = visits, visits + 1
+                path.append(node)
+                firsts.append(node)
+            for head in rest[node]:
+                if met[head] < 0:
+                    todo.append(head)
+                    break
+                if label[head] < 0:
+                    while met[firsts[-1]] > met[head]:
+                        firsts.pop()
+            else:
+                todo.pop()
+                if firsts[-1] == node:
+                    firsts.pop()
+                    while label[node] < 0:
+                        label[path.pop()] = components
+                    components += 1
+    return label
 
 
 def incidence_matrix(patterns: Patterns | np.ndarray, unknowns: int) -> np.ndarray:

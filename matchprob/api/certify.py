@@ -399,7 +399,7 @@ def verify(
     from algebra.certificates.verification import Verification
     from algebra.files.opening import path_text
     from matchprob.api.proofs.checker import CHECKER
-    from matchprob.api.proofs.models import with_model
+    from matchprob.api.proofs.models import proof_text, with_model
 
     whole_number(seed, "seed", 0)
     positive_seconds(timeout, "timeout")
@@ -408,7 +408,7 @@ def verify(
         # Reading counts: the file may be long, or a pipe.
         with within(timeout):
             if isinstance(certificate, (str, Path)):
-                text = _proof_file(Path(certificate))
+                text = proof_text(Path(certificate))
             elif isinstance(certificate, Mapping):
                 text = as_text(certificate)
             else:
@@ -436,27 +436,6 @@ def as_certificate(given: Certificate) -> Certificate:
             "path"
         )
     return given
-
-
-def _proof_file(path: Path) -> str:
-    from algebra.certificates.reading import PROOF_LIMITS, TooLarge
-    from algebra.files.opening import TooManyBytes, check_ending, read_text
-
-    check_ending(path, "a proof file (JSON, as `certify --out` writes it)", ".json")
-    try:
-        return read_text(path, PROOF_LIMITS.characters)
-    except TooManyBytes:
-        raise TooLarge(
-            f"the file has more than {PROOF_LIMITS.characters:,} characters, "
-            "the limit of a proof file"
-        ) from None
-    except InputError as error:
-        raise InputError(f"cannot be read: {error}") from None
-    except FileNotFoundError:
-        raise InputError("no such file") from None
-    except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
-        raise InputError(f"cannot be read: {reason}") from None
 
 
 def root_counter(timeout: float) -> RootCounter:

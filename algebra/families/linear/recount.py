@@ -1,6 +1,7 @@
 """The generic root count computed again by other methods, for verification.
 
-Small cores are counted by SymPy's Gröbner bases; others by minors in the powers of a recurrent
+Small cores are counted by the Gröbner bases of
+`algebra.polynomials.buchberger`; others by minors in the powers of a recurrent
 matrix, as labels in the weights alone (`algebra.families.linear.recount`), in another form, or
 in the same one without deferred blocks, by msolve modulo a new prime; if msolve is missing or too
 slow, numerically.
@@ -23,6 +24,7 @@ from algebra.families.linear.rows import count_by_minors, sides
 from algebra.linalg.modular import Residues, modular_echelon
 from algebra.networks.base import Support
 from algebra.networks.chain import need_chain
+from algebra.polynomials.buchberger import quotient_dimension
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
@@ -35,9 +37,9 @@ from algebra.systems.forms import DIRECT, forms, preferred_form, preferred_forms
 from algebra.systems.instances import ModularInstance, modular_core, modular_instance
 from algebra.systems.root_count import RootCounter, RootCountError, has_short_labels
 
-# SymPy's Gröbner bases are fast enough below these sizes.
-_SYMPY_UNKNOWNS = 3
-_SYMPY_ROOTS = 8
+# Buchberger's algorithm is fast enough below these sizes.
+_FEW_UNKNOWNS = 3
+_FEW_ROOTS = 8
 # With more unknowns the labels in the weights alone are tried before other forms.
 _MANY_UNKNOWNS = 10
 
@@ -100,7 +102,7 @@ def check_root_count(
         text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"
         raise CheckFailed(place, text)
     if found.value is None:
-        text = f"N = {value} by {roots.source}; not counted again: {found.how}"
+        text = f"N = {value} ({roots.source}); not counted again: {found.how}"
         claimed.say(place, UNFINISHED, text)
         return UNFINISHED
     if found.value != value:
@@ -218,7 +220,7 @@ def recount(
     timeout: float,
     fallback: RootCounter | None = None,
 ) -> Recount:
-    """N from the cores of a random instance modulo p, small ones by SymPy.
+    """N from the cores of a random instance modulo p, small ones by Buchberger's algorithm.
 
     Parameters
     ----------
@@ -250,9 +252,9 @@ def recount(
     plain, _ = modular_core(target, p, seed, core.system.form, support, defer=False)
     for system in (plain, core):
         if system.equations and _is_small(system):
-            count = sympy_degree(system, p)
+            count = quotient_dimension(system.equations)
             if count:
-                return Recount(count, f"modulo {p} by SymPy's Gröbner basis")
+                return Recount(count, f"modulo {p} by Buchberger's algorithm")
     instance, seconds = modular_instance(target, p, seed, support), max(1, round(timeout))
     counters: list[tuple[Callable[[ModularInstance, int], int | None], str]] = [
         (partial(count_by_minors, seed=seed), f"minors in the powers of {target.matrices[0]}")
@@ -295,7 +297,7 @@ def recount(
 
 
 def _is_small(core: Core) -> bool:
-    return len(core.unknowns) <= _SYMPY_UNKNOWNS and core.bezout <= _SYMPY_ROOTS
+    return len(core.unknowns) <= _FEW_UNKNOWNS and core.bezout <= _FEW_ROOTS
 
 
 def _by_trace_test(
@@ -372,41 +374,6 @@ def counted_modulo(
         raise CheckFailed(place, f"{what} counted again modulo {p}: {number}, not {claimed}")
     say(place, PROBABLE, f"{what}: {found} again, modulo {p} at another instance")
     return PROBABLE
-
-
-def sympy_degree(core: Core, p: int) -> int | None:
-    """Dimension of the quotient algebra, by SymPy's Gröbner basis over GF(p); None: infinite."""
-    # Imported here, since the import takes longer than most commands.
-    import sympy
-    from sympy.polys.orderings import grevlex
-
-    symbols = [sympy.Symbol(f"x{k}") for k in range(len(core.unknowns))]
-    polynomials = [
-        sympy.Poly(
-            {tuple(map(int, m)): int(c) for m, c in e.to_dict().items()}, *symbols, modulus=p
-        )
-        for e in core.equations
-    ]
-    basis = sympy.groebner(polynomials, *symbols, modulus=p, order="grevlex")
-    leading = [g.monoms(order=grevlex)[0] for g in basis.polys]
-    if any(sum(m) == 0 for m in leading):
-        return 0
-    pure = {k for m in leading for k, e in enumerate(m) if e == sum(m)}
-    return _under_staircase(leading, len(symbols)) if len(pure) == len(symbols) else None
-
-
-def _under_staircase(leading: list[tuple[int, ...]], unknowns: int) -> int:
-    """Number of monomials that no leading monomial divides."""
-    todo, seen = [(0,) * unknowns], set()
-    while todo:
-        monomial = todo.pop()
-        if monomial in seen or any(
-            all(a <= b for a, b in zip(lead, monomial, strict=True)) for lead in leading
-        ):
-            continue
-        seen.add(monomial)
-        todo += [(*monomial[:k], monomial[k] + 1, *monomial[k + 1 :]) for k in range(unknowns)]
-    return len(seen)
 
 
 def count_by_labels(instance: ModularInstance, seconds: int) -> int | None:

@@ -22,7 +22,6 @@ from functools import lru_cache
 from itertools import product
 from typing import Any
 
-import networkx as nx
 import numpy as np
 
 from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
@@ -35,6 +34,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.reduction import Matrices, Reduction
 from algebra.problems.updates import LowRank, Update
 from algebra.ranks.parametrized import by_parameters, by_updates
+from algebra.systems.incidence import maximum_matching
 
 # The verdict on the cells has its own theorem and premises.
 CELLS_WITHIN_REACH = Premises(
@@ -202,9 +202,4 @@ def within_reach(update: Update, mask: np.ndarray, support: np.ndarray | None) -
     """
     if not isinstance(update, LowRank):
         return bool((mask <= update.alone((mask.shape[0], mask.shape[1]), support)).all())
-    graph = nx.Graph()
-    rows = sorted({int(i) for i in np.nonzero(mask)[0]})
-    graph.add_nodes_from(("row", i) for i in rows)
-    graph.add_edges_from((("row", int(i)), ("column", int(j))) for i, j in np.argwhere(mask))
-    matching = nx.bipartite.hopcroft_karp_matching(graph, [("row", i) for i in rows])
-    return len(matching) // 2 <= update.rank
+    return int((maximum_matching(mask != 0) >= 0).sum()) <= update.rank

@@ -77,7 +77,13 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Checked:
     """The check of a format; its modules are loaded when a file has it."""
 
     def counter(allocation: Allocation, support: Support, own_seed: int) -> RootCount:
-        from numeric.tracking.root_count import monodromy_root_count
+        try:
+            from numeric.tracking.root_count import monodromy_root_count
+        except ModuleNotFoundError as error:
+            from algebra.systems.root_count import RootCountError
+
+            text = f"counting numerically needs {error.name}, which is not installed"
+            raise RootCountError(text) from None
 
         return monodromy_root_count(allocation, support, own_seed, timeout=timeout)
 

@@ -1,4 +1,4 @@
-"""Certificates about models that are too large to be part of them: the file is inserted.
+"""The text of a proof: read from its file, with the model that it is about.
 
 A proof is checked from its text alone. That of a large model contains only the digest of the file;
 here the given file is inserted into the text, and the check computes its digest again.
@@ -12,8 +12,34 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from algebra.certificates.reading import PROOF_LIMITS, read_json
+from algebra.certificates.reading import PROOF_LIMITS, TooLarge, read_json
 from algebra.errors import InputError, shown
+from algebra.files.opening import TooManyBytes, check_ending, read_text
+
+
+def proof_text(path: Path) -> str:
+    """The text of a proof file.
+
+    Raises
+    ------
+    InputError
+        If there is no such file, it is of another kind, too long, or cannot be read.
+    """
+    check_ending(path, "a proof file (JSON, as `certify --out` writes it)", ".json")
+    try:
+        return read_text(path, PROOF_LIMITS.characters)
+    except TooManyBytes:
+        raise TooLarge(
+            f"the file has more than {PROOF_LIMITS.characters:,} characters, "
+            "the limit of a proof file"
+        ) from None
+    except InputError as error:
+        raise InputError(f"cannot be read: {error}") from None
+    except FileNotFoundError:
+        raise InputError("no such file") from None
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) else "it is not text in UTF-8"
+        raise InputError(f"cannot be read: {reason}") from None
 
 
 def with_model(text: str, folder: Path | None, model: str | Path | None) -> str:

@@ -15,6 +15,7 @@ from algebra.systems.incidence import (
     EquationBlock,
     block_triangular_form,
     maximum_matching,
+    strong_components,
 )
 from tests.refusals import refuses
 from tests.samples import many
@@ -101,7 +102,7 @@ def large(monkeypatch):
 @pytest.mark.parametrize("density", [0.02, 0.05, 0.2])
 @pytest.mark.parametrize(("rows", "columns"), [(0, 3), (3, 0), (1, 1), (9, 12), (60, 60), (70, 40)])
 def test_large_systems_have_the_same_form(rows, columns, density, request):
-    """networkx and SciPy find matchings of one size, along entries, and the same parts."""
+    """Own algorithms and SciPy's find matchings of one size, along entries, and the same parts."""
     matrix = np.random.default_rng(rows).random((rows, columns)) < density
     form, mate = block_triangular_form(matrix, columns), maximum_matching(matrix)
     request.getfixturevalue("large")
@@ -288,3 +289,18 @@ def test_bad_input_is_named(patterns, unknowns, words):
     """An unknown out of range or a bad count raises InputError that echoes it."""
     caught = refuses("", block_triangular_form, patterns, unknowns)
     assert all(word in str(caught) for word in words)
+
+
+@given(
+    st.integers(1, 9).flatmap(
+        lambda n: st.lists(st.sets(st.integers(0, n - 1)), min_size=n, max_size=n)
+    )
+)
+def test_strong_components_are_those_of_networkx(heads):
+    """The partition of the nodes is that of networkx."""
+    label = strong_components([sorted(own) for own in heads])
+    graph = nx.DiGraph()
+    graph.add_nodes_from(range(len(heads)))
+    graph.add_edges_from((k, head) for k, own in enumerate(heads) for head in own)
+    parts = {frozenset(part) for part in nx.strongly_connected_components(graph)}
+    assert {frozenset(k for k, own in enumerate(label) if own == c) for c in label} == parts

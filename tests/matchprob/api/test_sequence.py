@@ -18,13 +18,14 @@ FEW = Problem(
 
 
 def test_example_of_a_sequence():
-    """`examples/sequence.toml` is read, inspected and certified: 6 weights of rank 6."""
+    """`examples/sequence.toml` is read, inspected, certified and verified: 6 weights of rank 6."""
     problem = mp.load_problem(EXAMPLE)
     assert problem.network == SequenceRNN(n=4, T=3, b=1, d=2, m=1)
     found = mp.inspect(problem)
     assert [form.form for form in found.forms] in (["B"], ["D"])
     certificate = mp.certify(problem)
     assert (certificate.equations, certificate.rank, certificate.learnable) == (6, 6, 6)
+    assert mp.verify(certificate).holds
 
 
 def test_counts_equal_those_of_the_last_output():

@@ -321,6 +321,23 @@ class Jets:
             k: (re[key], None if im is None else im[key]) for k, (re, im) in self.parts.items()
         })  # fmt: skip
 
+    def __array_function__(self, function: Any, types: Any, args: Any, kwargs: Any) -> Any:
+        # NumPy's protocol for foreign array classes: `np.concatenate` of such matrices.
+        if function is not np.concatenate:
+            return NotImplemented
+        [blocks] = args
+        zeros = [block.parts[0][0] * 0 for block in blocks]
+
+        def joined(k: int) -> Complex:
+            own = [b.parts.get(k, (zero, None)) for b, zero in zip(blocks, zeros, strict=True)]
+            re = np.concatenate([part[0] for part in own], **kwargs)
+            if all(part[1] is None for part in own):
+                return re, None
+            pairs = zip(own, zeros, strict=True)
+            return re, np.concatenate([z if p[1] is None else p[1] for p, z in pairs], **kwargs)
+
+        return Jets({k: joined(k) for k in sorted({k for b in blocks for k in b.parts})})
+
 
 def _plus(a: Complex, b: Complex) -> Complex:
     im = b[1] if a[1] is None else a[1] if b[1] is None else a[1] + b[1]

@@ -1,10 +1,13 @@
 """Points given as a parametrization: distinct, simple, solutions, none of them real."""
 
 import pytest
+import sympy
 from flint import fmpq_mpoly_ctx, fmpz, fmpz_poly
+from hypothesis import assume, given
+from hypothesis import strategies as st
 
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.families.linear.points import check_points
+from algebra.families.linear.points import check_points, sturm_count
 from algebra.polynomials.real_roots import Parametrization
 
 RING = fmpq_mpoly_ctx.get(("x", "y"), "degrevlex")
@@ -49,3 +52,12 @@ def test_other_points_are_refused(equations, given, expected, words):
     """Real, too few, wrong, equal or multiple points prove nothing."""
     with pytest.raises(CheckFailed, match=words):
         said(equations, given, expected)
+
+
+@given(st.lists(st.integers(-9, 9) | st.integers(-(10**30), 10**30), min_size=2, max_size=12))
+def test_real_roots_are_counted_as_by_sympy(coefficients):
+    """The number of real roots of a squarefree polynomial is that of SymPy."""
+    w = fmpz_poly(coefficients)
+    assume(w.degree() > 0 and w.gcd(w.derivative()).degree() == 0)
+    other = sympy.Poly(coefficients[::-1], sympy.Symbol("t"))
+    assert sturm_count(w) == other.count_roots()

@@ -181,7 +181,7 @@ def test_no_time_is_said(monkeypatch):
 
     data = proof(small(), "maximal")
     monkeypatch.setattr("algebra.families.linear.recount.quotient_degree", _no_time)
-    monkeypatch.setattr("algebra.families.linear.recount.sympy_degree", lambda core, p: None)
+    monkeypatch.setattr("algebra.families.linear.recount.quotient_dimension", lambda given: None)
     monkeypatch.setattr("algebra.families.linear.recount.count_by_minors", _no_time)
     found = verify_design(data, fallback=silent)
     assert not found.holds

@@ -1,0 +1,76 @@
+"""`python -m matchprob.check`, with nothing but python-flint and NumPy to import."""
+
+import json
+import os
+import subprocess
+import sys
+from importlib.util import find_spec
+from pathlib import Path
+
+import pytest
+
+import matchprob as mp
+from algebra.errors import printable
+
+TOP = Path(__file__).parents[2]
+PROOFS = TOP / "tests/data/certificates"
+
+
+@pytest.fixture(scope="module")
+def bare(tmp_path_factory):
+    """A function that runs the checker without other packages: status, lines and messages."""
+    folder = tmp_path_factory.mktemp("packages")
+    for name in ("flint", "numpy"):
+        found = Path(find_spec(name).origin).parent
+        # With the compiled libraries beside a package.
+        for own in (found, *found.parent.glob(f"*{name}.libs")):
+            (folder / own.name).symlink_to(own)
+
+    def run(*words):
+        start = "import runpy, sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; "
+        start += "runpy.run_module('matchprob.check', run_name='__main__', alter_sys=True)"
+        done = subprocess.run(
+            [sys.executable, "-I", "-S", "-c", start, str(TOP), str(folder), *map(str, words)],
+            capture_output=True,
+            text=True,
+            env={"PATH": os.environ["PATH"], "OMP_NUM_THREADS": "1"},
+            check=False,
+        )
+        return done.returncode, [line.split("\t") for line in done.stdout.splitlines()], done.stderr
+
+    return run
+
+
+@pytest.mark.parametrize("name", ["diagonal", "missed", "lowered", "part", "vanishing"])
+def test_the_verdict_and_the_lines_are_those_of_verify(bare, name):
+    """Every check of `verify` is printed with its status, and the file holds."""
+    path = PROOFS / f"{name}.json"
+    status, (*lines, [last]), errors = bare(path, "--seed", 5)
+    found = mp.verify(path, seed=5)
+    assert lines == [[c.status, c.place, printable(c.text)] for c in found.checks]
+    assert (status, last, errors) == (0, f"{found.verdict}: holds", "")
+
+
+def test_what_is_missing_decides_nothing(bare):
+    """A statement that needs SciPy is unfinished, with its name."""
+    status, lines, errors = bare(PROOFS / "silent.json")
+    text = "this check needs scipy, which is not installed"
+    assert lines[0] == ["unfinished", "limits", text]
+    assert (status, errors) == (3, "")
+
+
+def test_forged_files_and_other_files_are_refused(bare, tmp_path):
+    """A false verdict fails at its place; what is no proof has status 2 and one line."""
+    data = json.loads((PROOFS / "missed.json").read_text(encoding="utf-8"))
+    forged = tmp_path / "forged.json"
+    forged.write_text(json.dumps({**data, "verdict": "maximal"}), encoding="utf-8")
+    status, lines, _ = bare(forged)
+    assert (status, lines[-1]) == (3, ["maximal: does not hold"])
+    assert [line[1] for line in lines if line[0] == "failed"] == ["verdict"]
+    forged.write_text(json.dumps({**data, "format": "\x1b[2J"}), encoding="utf-8")
+    for words in ((forged,), (tmp_path / "none.json",)):
+        status, lines, errors = bare(*words)
+        assert (status, lines) == (2, [])
+        assert errors.count("\n") == 1
+        assert "\x1b" not in errors
+    assert bare(forged, "--seed", "-1")[0] == 2
