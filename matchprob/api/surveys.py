@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -204,6 +205,8 @@ def atlas(
     search: float = 2.0,
     effort: float = 1.0,
     transposition: bool = False,
+    trials: Annotated[int | None, LineOption(least=1)] = None,
+    confidence: Annotated[float | None, LineOption()] = None,
     timeout: common.Timeout = math.inf,
     seed: common.Seed = 0,
     progress: common.WorkProgress = None,
@@ -226,23 +229,37 @@ def atlas(
     transposition : bool, optional
         Count an allocation and its transpose as one. Only if that is a symmetry
         (`algebra.problems.symmetry`).
+    trials : int, optional
+        Also estimate MP with so many trials, where no verdict gives it; the table has MP and its
+        interval, those with the largest MP first.
+    confidence : float, optional
+        Level of these intervals; 0.95 by default.
 
     Returns
     -------
     Atlas
+        With `trials` an `EstimatedAtlas`.
     """
     from algebra.questions.premises import need_generic
     from algebra.questions.surveys import atlas as atlases
     from matchprob.api.certify import certify
     from matchprob.io.progress import counted
+    from numeric.statistics.atlas import EstimatedAtlas
+    from numeric.statistics.intervals import proportion_interval
 
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
     need_generic(problem, "atlas")
     _need_exchangeable(problem, "atlas")
+    if trials is None and confidence is not None:
+        raise InputError("`confidence` goes with `trials`: give the number of trials")
+    tried = None if trials is None else _trials_of(problem, whole_number(trials, "trials", 1), seed)
+    level = 0.95 if confidence is None else confidence
+    # It is checked before the work.
+    proportion_interval(0, 0, confidence=level)
     with limited(timeout), counted(progress, "certifying") as on_progress:
-        return atlases.atlas(
+        found = atlases.atlas(
             problem.network,
             problem.network.outputs if budget is None else whole_number(budget, "budget", 1),
             matrices=matrices,
@@ -250,6 +267,39 @@ def atlas(
             transposition=transposition,
             seed=seed,
             decide=lambda p: certify(p, seed=seed, search=search, effort=effort),
+            trials=trials,
+            tried=tried,
             store=store,
             progress=on_progress,
         )
+    return found if trials is None else EstimatedAtlas.of(found, trials, level)
+
+
+def _trials_of(
+    problem: Problem, trials: int, seed: int
+) -> Callable[[Problem], tuple[int, int, int]]:
+    """What tries an allocation: trials with the laws of a problem.
+
+    Raises
+    ------
+    InputError
+        If MP differs between allocations that an atlas counts as one.
+    """
+    from numeric.studies.study import Study
+
+    for name in ("values", "constraints", "teacher"):
+        if getattr(problem, name):
+            raise InputError(
+                f"atlas estimates MP for weights that differ in nothing but their place: remove "
+                f"[{name}], or estimate single allocations"
+            )
+
+    def tried(one: Problem) -> tuple[int, int, int]:
+        own = replace(one, distribution=problem.distribution)
+        with Study(own, seed=seed, certify=False) as study:
+            found = study.run(trials)
+        if found.is_partial or found.trouble:
+            raise OutOfTime("the trials of an allocation were not finished")
+        return found.matched, found.unmatched, found.undetermined
+
+    return tried

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from algebra.certificates.certificate import Certificate
+from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.families.registry import certify
@@ -36,8 +37,11 @@ from algebra.time_limits import OutOfTime, check_time
 # Largest number of allocations that are enumerated.
 LARGEST = 2_000_000
 _FORMAT = "matchprob-atlas"
+# The order of verdicts in a picture.
+DRAWN = (MAXIMAL, INTERMEDIATE, UNDECIDED, MINIMAL)
 
 Decide = Callable[[Problem], Certificate]
+Try = Callable[[Problem], tuple[int, int, int]]
 Progress = Callable[[int, int], None]
 
 
@@ -54,6 +58,8 @@ class AtlasEntry:
     verdict, rule : str
     rank : int
     root_count : int or None
+    outcomes : (int, int, int) or None
+        Numbers of trials that matched, did not match, and stayed undetermined; None without trials.
     """
 
     cells: tuple[Cell, ...]
@@ -62,11 +68,13 @@ class AtlasEntry:
     rule: str
     rank: int
     root_count: int | None
+    outcomes: tuple[int, int, int] | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data, one line of the file."""
         names = ("cells", "orbit", "verdict", "rule", "rank")
-        return {**named(self, *names), "generic_root_count": self.root_count}
+        tried = {} if self.outcomes is None else {"outcomes": self.outcomes}
+        return {**named(self, *names), "generic_root_count": self.root_count, **tried}
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> AtlasEntry:
@@ -78,7 +86,13 @@ class AtlasEntry:
             rule=str(data["rule"]),
             rank=int(data["rank"]),
             root_count=data["generic_root_count"],
+            outcomes=_outcomes(data["outcomes"]) if "outcomes" in data else None,
         )
+
+
+def _outcomes(data: Any) -> tuple[int, int, int]:
+    matched, unmatched, undetermined = map(int, data)
+    return matched, unmatched, undetermined
 
 
 @dataclass(frozen=True, repr=False)
@@ -118,6 +132,15 @@ class Atlas(Result):
             "allocations": sum(e.orbit for e in self.entries),
             **named(self, "totals", "entries", "seed"),
         }
+
+    def drawn(self) -> list[tuple[AtlasEntry, str]]:
+        """The entries in the order of a picture, each with the words above its mask."""
+        entries = sorted(self.entries, key=lambda own: (DRAWN.index(own.verdict), own.cells))
+        counts = ("" if own.root_count is None else f"N {own.root_count} " for own in entries)
+        return [(own, f"{count}×{own.orbit}") for own, count in zip(entries, counts, strict=True)]
+
+    # What the words above a mask are.
+    drawn_words = "root count N, ×masks alike"
 
     @property
     def is_partial(self) -> bool:
@@ -203,6 +226,8 @@ def atlas(
     transposition: bool = False,
     seed: int = 0,
     decide: Decide | None = None,
+    trials: int | None = None,
+    tried: Try | None = None,
     store: Path | None = None,
     progress: Progress | None = None,
 ) -> Atlas:
@@ -222,6 +247,11 @@ def atlas(
     seed : int, optional
     decide : callable, optional
         Certifies one problem; `algebra.families.registry.certify` by default.
+    trials : int, optional
+        The number of trials that `tried` makes, for the store.
+    tried : callable, optional
+        Makes the trials of one problem whose verdict does not give MP, and returns the numbers that
+        matched, did not match, and stayed undetermined.
     store : Path, optional
         Entries are written here line by line; an unfinished atlas is resumed.
     progress : callable, optional
@@ -253,6 +283,8 @@ def atlas(
     }
     if transposition:
         header["transposition"] = True
+    if trials is not None:
+        header["trials"] = trials
     known = _open_store(store, header) if store else {}
     entries: list[AtlasEntry] = []
 
@@ -262,7 +294,9 @@ def atlas(
             if entry is None:
                 problem = Problem.of(allocation, support=dict(support or {}))
                 verdict = decide(problem) if decide else certify(problem, seed=seed)
-                # A verdict that the time limit prevented is not kept.
+                is_open = tried is not None and verdict.verdict not in (MAXIMAL, MINIMAL)
+                outcomes = tried(problem) if tried is not None and is_open else None
+                # A verdict, and trials, that the time limit prevented are not kept.
                 check_time()
                 entry = AtlasEntry(
                     allocation.cells,
@@ -271,6 +305,7 @@ def atlas(
                     verdict.rule,
                     verdict.rank,
                     verdict.generic_root_count,
+                    outcomes,
                 )
                 if store:
                     _keep(store, entry)

@@ -70,6 +70,7 @@ from numeric.experiments.profiles.profile import ProfileResult
 from numeric.experiments.training.experiment import TrainResult
 from numeric.families.normalization.construct import Construction
 from numeric.families.relu.decision import ReluDecision
+from numeric.statistics.atlas import EstimatedAtlas
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 
@@ -445,6 +446,7 @@ PICTURES: dict[type[Result], Drawing] = {
     AuditResult: Drawing(_audit, _audit_size),
     PrincipleSurvey: Drawing(draw_principles, principles_size),
     Atlas: Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
+    EstimatedAtlas: Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
     DesignResult: _masks(_design),
     RepairResult: _masks(_repair),
     Construction: Drawing(_construction),

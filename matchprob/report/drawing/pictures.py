@@ -14,7 +14,7 @@ from matplotlib.ticker import MaxNLocator
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from algebra.questions.surveys.atlas import Atlas
+from algebra.questions.surveys.atlas import DRAWN, Atlas
 from algebra.systems.inspection import Inspection
 from matchprob.report.drawing.palette import (
     ABSENT,
@@ -151,9 +151,6 @@ def _frame(
     return True
 
 
-_ORDER = ("maximal", "intermediate", "undecided", "minimal")
-
-
 def _mask_cells(found: Atlas) -> tuple[float, float]:
     """Width and height of one mask in cells, with its margin and the text above it."""
     shapes = [found.network.shapes[name] for name in found.matrices]
@@ -171,14 +168,11 @@ def atlas_size(found: Atlas) -> tuple[float, float]:
 
 
 def draw_atlas(axes: Axes, found: Atlas) -> None:
-    """Small multiples: one mask an orbit, coloured by verdict, N and the orbit's size above."""
-    entries = sorted(found.entries, key=lambda e: (_ORDER.index(e.verdict), e.cells))[:_MOST_MASKS]
-    if not entries:
+    """Small multiples: a mask an orbit, coloured by verdict, N or MP and the orbit's size above."""
+    drawn = found.drawn()[:_MOST_MASKS]
+    if not drawn:
         raise InputError("there is no finished entry to draw")
-    texts = [
-        ("" if entry.root_count is None else f"N {entry.root_count} ") + f"×{entry.orbit}"
-        for entry in entries
-    ]
+    entries, texts = zip(*drawn, strict=True)
     width, height = _mask_cells(found)
     least = max(26.0, 6.0 + max(text_width(text, SMALL) for text in texts))
     columns = max(1, min(12, len(entries), int(available_width(axes) / least)))
@@ -211,10 +205,10 @@ def draw_atlas(axes: Axes, found: Atlas) -> None:
     note += f" (partial: {len(found.entries)} of {found.orbits} orbits)" if found.is_partial else ""
     handles = [
         Patch(color=VERDICTS[verdict], label=verdict)
-        for verdict in _ORDER
+        for verdict in DRAWN
         if verdict in found.totals
     ]
-    handles.append(Patch(color=ABSENT, label="fixed; above: root count N, ×masks alike"))
+    handles.append(Patch(color=ABSENT, label=f"fixed; above: {found.drawn_words}"))
     heading(axes, f"{found.network}, r = {found.budget}\n{totals}{note}", handles)
 
 

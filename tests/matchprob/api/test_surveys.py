@@ -43,3 +43,37 @@ def test_atlas_takes_networks_and_problems():
     transposed = mp.atlas(net, 2, transposition=True)
     assert transposed.orbits < found.orbits
     assert transposed.totals == found.totals
+
+
+def test_an_atlas_with_probabilities(tmp_path):
+    """Certified entries have no trials; the others those of `estimate`; the largest MP is first."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    problem = mp.Problem(net, {}, distribution=mp.Distribution(weights="uniform"))
+    store = tmp_path / "atlas.json"
+    found = mp.atlas(problem, 2, trials=40, seed=3, store=store)
+    assert [entry.outcomes is None for entry in found.entries] == [True, True, False, False]
+    for entry in found.entries[2:]:
+        masks = {"W": [[0, 0], [0, 0]]}
+        for name, i, j in entry.cells:
+            masks[name][i][j] = 1
+        alone = mp.estimate(
+            mp.Problem(net, masks, distribution=problem.distribution), 40, seed=3, certify=False
+        )
+        assert entry.outcomes == (alone.matched, alone.unmatched, alone.undetermined)
+        assert found.interval(entry) == alone.interval()
+    values = found.columns()["match_probability"]
+    assert values[:2] == [1.0, 1.0]
+    assert values == sorted(values, reverse=True)
+    assert "MP" in str(found)
+    assert mp.atlas(problem, 2, trials=40, seed=3, store=store).to_dict() == found.to_dict()
+    refuses("another atlas", mp.atlas, problem, 2, trials=41, seed=3, store=store)
+    assert next(e["interval"] for e in found.to_dict()["entries"]) == [1.0, 1.0]
+
+
+def test_trials_of_an_atlas_need_equal_weights():
+    """Measured weights differ by place, and an atlas counts allocations as one by symmetry."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    measured = mp.Problem(net, {}, values={"B": [[1], [2]], "jitter": "1/10"})
+    refuses("remove \\[values\\]", mp.atlas, measured, 2, trials=5)
+    refuses("`confidence` goes with `trials`", mp.atlas, net, 2, confidence=0.9)
+    refuses("`confidence`", mp.atlas, net, 2, trials=5, confidence=2.0)
