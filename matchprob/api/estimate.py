@@ -8,7 +8,7 @@ import time
 from contextlib import ExitStack, suppress
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from algebra.errors import InputError, shown, whole_number
 from algebra.time_limits import (
@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from numeric.counts import InstanceCount
     from numeric.statistics.comparison import Comparison
     from numeric.statistics.estimate import Estimate
+    from numeric.statistics.sweep import SweepResult
     from numeric.studies.study import Study
     from numeric.tracking.monodromy_group import MonodromyGroup
 
@@ -254,7 +255,12 @@ def monodromy_group(found: CountResult, *, timeout: float = math.inf) -> Monodro
         return group_of_solutions(problem, N, found.root_count_source, found.seed)
 
 
-def _unfinished(found: Estimate, arguments: Arguments) -> str:
+def _unfinished(found: Estimate | SweepResult, arguments: Arguments) -> str:
+    from numeric.statistics.sweep import SweepResult
+
+    if isinstance(found, SweepResult):
+        done, wanted = len(found.estimates), len(found.values)
+        return f"stopped at value {done} of {wanted}" if found.is_partial else ""
     done, wanted, store = found.trials, found.requested, arguments.get("store")
     if found.trouble or done < wanted:
         return missing_trials(done, wanted, "trials", "estimate", store, found.trouble)
@@ -274,9 +280,55 @@ def _expected(arguments: Arguments) -> str:
     """What the trials are expected to cost."""
     from algebra.certificates.trial_costs import expectation
 
+    if arguments.get("sweep"):
+        return ""
     return expectation(as_problem(arguments["question"]))
 
 
+@overload
+def estimate(
+    question: common.StudyQuestion,
+    trials: int = ...,
+    *,
+    sweep: str,
+    seed: int = ...,
+    engine: str | None = ...,
+    confidence: float = ...,
+    timeout: float = ...,
+    trial_timeout: float = ...,
+    certify: bool = ...,
+    complete: bool = ...,
+    half_width: float | None = ...,
+    epsilon: float | None = ...,
+    limit: bool = ...,
+    store: common.StoreFile = ...,
+    workers: common.Workers = ...,
+    scheduler: common.Scheduler = ...,
+    name: str | None = ...,
+    advance: common.CountProgress = ...,
+) -> SweepResult: ...
+@overload
+def estimate(
+    question: common.StudyQuestion,
+    trials: int = ...,
+    *,
+    seed: int = ...,
+    engine: str | None = ...,
+    confidence: float = ...,
+    timeout: float = ...,
+    trial_timeout: float = ...,
+    certify: bool = ...,
+    complete: bool = ...,
+    half_width: float | None = ...,
+    epsilon: float | None = ...,
+    limit: bool = ...,
+    sweep: None = ...,
+    store: common.StoreFile = ...,
+    workers: common.Workers = ...,
+    scheduler: common.Scheduler = ...,
+    name: str | None = ...,
+    advance: common.CountProgress = ...,
+) -> Estimate: ...
 @verb(unfinished=_unfinished, is_drawn=True, before=_expected)
 def estimate(
     question: common.StudyQuestion,
@@ -292,12 +344,13 @@ def estimate(
     half_width: Annotated[float | None, LineOption(metavar="H")] = None,
     epsilon: Annotated[float | None, LineOption(metavar="E")] = None,
     limit: bool = False,
+    sweep: Annotated[str | None, LineOption(metavar="ENTRY=A,B,…")] = None,
     store: common.StoreFile = None,
     workers: common.Workers = 1,
     scheduler: common.Scheduler = None,
     name: str | None = None,
     advance: common.CountProgress = None,
-) -> Estimate:
+) -> Estimate | SweepResult:
     """Estimate the match probability, with a confidence interval.
 
     Parameters
@@ -313,6 +366,9 @@ def estimate(
     limit : bool, optional
         Of large networks: what the match probability tends to if the number of hidden units grows
         and the same cells of W learn. See "Large networks" in the documentation.
+    sweep : str, optional
+        An entry of the problem file and its values, as in ``n=4,8,16`` or
+        ``distribution.weights=normal,uniform``: one estimate for each, in one table.
     name : str, optional
         Name of the study in the store; the problem file's by default.
 
@@ -320,6 +376,7 @@ def estimate(
     -------
     Estimate
         An interrupt (Ctrl-C) ends the work and keeps the trials done.
+        With `sweep` a `SweepResult`.
 
     See Also
     --------
@@ -332,6 +389,13 @@ def estimate(
     positive_seconds(timeout, "timeout")
     if epsilon is not None:
         _check_epsilon(epsilon, half_width)
+    more: dict[str, Any] = {
+        "engine": engine, "confidence": confidence, "trial_timeout": trial_timeout,
+        "certify": certify, "complete": complete, "half_width": half_width, "epsilon": epsilon,
+        "store": store, "workers": workers, "scheduler": scheduler, "advance": advance,
+    }  # fmt: skip
+    if sweep is not None:
+        return _swept(question, sweep, trials, timeout, name, seed=seed, limit=limit, **more)
     if limit:
         from algebra.systems.growth import limit_of
 
@@ -343,15 +407,12 @@ def estimate(
                 f"`{option}` goes with one system, and the limit of these networks is that of "
                 f"{len(parts)} systems: give `trials`"
             )
-        more: dict[str, Any] = {
-            "engine": engine, "confidence": confidence, "trial_timeout": trial_timeout,
-            "certify": certify, "complete": complete, "half_width": half_width, "epsilon": epsilon,
-            "store": store, "workers": workers, "scheduler": scheduler, "name": name,
-            "advance": advance,
-        }  # fmt: skip
         end = moment_after(timeout)
         return any_of(
-            [estimate(p, trials, seed=seed, timeout=limit_until(end), **more) for p in parts]
+            [
+                estimate(p, trials, seed=seed, timeout=limit_until(end), name=name, **more)
+                for p in parts
+            ]
         )
     began, end = time.monotonic(), moment_after(timeout)
     counting_ends = moment_after(timeout if epsilon is None else COUNTING_SHARE * timeout)
@@ -385,6 +446,33 @@ def estimate(
             return found
         with watched(None, "searching", len(found.counts)) as searched:
             return _with_approximate(found, epsilon, study, limit_until(end), searched)
+
+
+def _swept(
+    question: Problem | str | Path,
+    sweep: str,
+    trials: int,
+    timeout: float,
+    name: str | None,
+    **more: Any,
+) -> SweepResult:
+    """One estimate for each value of an entry of the problem file."""
+    from algebra.problems.variants import read_variants, variants
+    from numeric.statistics.sweep import SweepResult
+
+    end, (key, values) = moment_after(timeout), read_variants(sweep)
+    with within(timeout):
+        source = question.path if isinstance(question, common.QuestionFile) else question
+        problems = variants(source, key, values)
+    found: list[Estimate] = []
+    stem = name or stem_of(question) or key
+    for value, problem in zip(values, problems, strict=True):
+        named = f"{stem} {key}={value}"
+        own = estimate(problem, trials, timeout=limit_until(end), name=named, **more)
+        found.append(own)
+        if own.is_partial:
+            break
+    return SweepResult(key, values, tuple(found))
 
 
 def _check_epsilon(epsilon: float, half_width: float | None) -> None:

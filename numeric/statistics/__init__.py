@@ -7,4 +7,5 @@ confidence_sequences  A confidence sequence for a match probability, valid at al
 document              The documents of estimates and comparisons
 estimate              Estimated match probability: counts of trials and a valid interval
 intervals             Confidence intervals for a match probability, and for the difference of two
+sweep                 Match probabilities of variants of a problem: one table, one picture
 """

@@ -63,6 +63,7 @@ from matchprob.report.identification import cell_groups
 from matchprob.report.principles import draw_principles, principles_size
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
+from matchprob.report.sweep import draw_sweep
 from numeric.count_result import CountResult
 from numeric.equations.programs.losses import MSE
 from numeric.experiments.principles.survey import PrincipleSurvey
@@ -73,6 +74,7 @@ from numeric.families.relu.decision import ReluDecision
 from numeric.statistics.atlas import EstimatedAtlas
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
+from numeric.statistics.sweep import SweepResult
 
 Size = tuple[float, float]
 
@@ -436,6 +438,7 @@ PICTURES: dict[type[Result], Drawing] = {
     ReluDecision: Drawing(_witness),
     CountResult: Drawing(_counts),
     Estimate: Drawing(_estimate),
+    SweepResult: Drawing(draw_sweep, (4.2, 2.6)),
     Comparison: Drawing(_comparison, (5.5, 2.4)),
     Capacity: Drawing(draw_capacity, (5.5, 3.6)),
     Dimension: Drawing(draw_dimension, (5.0, 2.2)),
