@@ -54,7 +54,7 @@ class Check:
     text: str
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Checked:
     """All checks of a proof file.
 
