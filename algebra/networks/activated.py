@@ -37,7 +37,6 @@ from algebra.networks.base import (
     Axis,
     Factors,
     Lowering,
-    Matrix,
     Network,
     Point,
     Reading,
@@ -47,8 +46,6 @@ from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.masks import columns_by_row, held, lines_with_entries
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
-from algebra.programs.arrays import placed
-from algebra.programs.evaluate import Arithmetic, evaluate
 from algebra.programs.jacobian import Sweep, factors
 from algebra.programs.leaks import (
     LEAK,
@@ -355,16 +352,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         if self.activation.below is None:
             return build.apply(str(self.activation), a)
         return build.choose(a, a, build.scale(a, self.activation.below))
-
-    def values_in(
-        self, arithmetic: Arithmetic[Any], weights: Mapping[str, Matrix], X: Matrix,
-        what: str = LABELS,
-    ) -> list[Matrix]:  # fmt: skip
-        """Labels, or pre-activations or states of all stages, in an arithmetic of arrays."""
-        program, nodes = self.program(), self._nodes(what)
-        found = evaluate(program, arithmetic, placed(program, weights, {"X": X}), nodes)
-        # Outputs of several steps are columns side by side.
-        return [np.reshape(found[k], (len(found[k]), -1)) for k in nodes]
 
     def _nodes(self, what: str) -> list[int]:
         """The nodes of the labels, or of one of the named values of all stages."""

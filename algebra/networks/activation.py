@@ -176,13 +176,6 @@ class Activation:
         return self.below is not None
 
     @property
-    def on_a_side(self) -> Activation:
-        """A polynomial whose coefficients and degree bound those on both sides of a kink."""
-        if self.below is None:
-            return self
-        return Activation(POLYNOMIAL, (self.below, Fraction(1)))
-
-    @property
     def is_linear(self) -> bool:
         """Whether it is the identity."""
         return self.coefficients == (Fraction(0), Fraction(1))

@@ -32,7 +32,6 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
@@ -43,6 +42,8 @@ from algebra.programs.program import Node, Program
 
 # A factor: "rational" with its number, or the kind of inverted value with the number of the node.
 Factor = tuple[str, int]
+# The least and the greatest degree of a polynomial's terms.
+Degrees = tuple[int, float] | None
 # Bounds of a function's values and derivatives: see `DegreeArithmetic`.
 Sized = Callable[["DegreeArithmetic", Node, "Differential"], "Differential"]
 
@@ -308,37 +309,76 @@ def entry_bound(
     return EntryBound(found.degree, found.bits, arithmetic.meetings(m))
 
 
-class _DegreesIn:
-    """Degrees in the weights whose blocks have degree 1; infinite if not a polynomial."""
+@dataclass(frozen=True)
+class _TermDegrees:
+    """The least and the greatest degree of the terms of polynomials; None for 0.
 
-    def constant(self, table: np.ndarray, denominator: int) -> float:
-        return 0
+    The greatest is infinite if it is no polynomial: functions have terms with these exponents, or
+    are none.
+    """
 
-    def add(self, node: Node, *terms: float) -> float:
-        return max(terms)
+    exponents: Sequence[int] = ()
 
-    def multiply(self, node: Node, a: float, b: float) -> float:
-        return a + b
+    def constant(self, table: np.ndarray, denominator: int) -> Degrees:
+        return (0, 0) if table.any() else None
 
-    def scale(self, node: Node, a: float, factor: Fraction) -> float:
-        return a
+    def add(self, node: Node, *terms: Degrees) -> Degrees:
+        found = [term for term in terms if term is not None]
+        least, most = [low for low, _ in found], [high for _, high in found]
+        return (min(least), max(most)) if found else None
 
-    def contract(self, node: Node, letters: str, *factors: float) -> float:
-        return sum(factors)
+    def multiply(self, node: Node, a: Degrees, b: Degrees) -> Degrees:
+        return None if a is None or b is None else (a[0] + b[0], a[1] + b[1])
 
-    def index(self, node: Node, where: np.ndarray, *parts: float) -> float:
-        return max(parts)
+    def scale(self, node: Node, a: Degrees, factor: Fraction) -> Degrees:
+        return a if factor else None
 
-    def power(self, node: Node, a: float, exponent: int) -> float:
-        return a * exponent if exponent else 0
+    def contract(self, node: Node, letters: str, *factors: Degrees) -> Degrees:
+        found: Degrees = (0, 0)
+        for factor in factors:
+            found = self.multiply(node, found, factor)
+        return found
 
-    def _other(self, node: Node, *inputs: Any) -> float:
-        return math.inf if any(v for v in inputs if not isinstance(v, str)) else 0
+    def index(self, node: Node, where: np.ndarray, *parts: Degrees) -> Degrees:
+        return self.add(node, *parts)
 
-    invert = root = apply = _other
+    def power(self, node: Node, a: Degrees, exponent: int) -> Degrees:
+        return (0, 0) if not exponent else a and (a[0] * exponent, a[1] * exponent)
 
-    def choose(self, node: Node, sign: float, positive: float, other: float) -> float:
-        return math.inf if sign else max(positive, other)
+    def invert(self, node: Node, a: Degrees) -> Degrees:
+        return (0, math.inf if a and a[1] else 0)
+
+    root = invert
+
+    def apply(self, node: Node, name: str, a: Degrees) -> Degrees:
+        if not self.exponents:
+            return self.invert(node, a)
+        return self.add(node, *(self.power(node, a, k) for k in self.exponents))
+
+    def choose(self, node: Node, sign: Degrees, positive: Degrees, other: Degrees) -> Degrees:
+        return self.invert(node, sign) if sign and sign[1] else self.add(node, positive, other)
+
+
+def term_degrees(
+    program: Program, names: Collection[str], exponents: Sequence[int] = ()
+) -> Degrees:
+    """The least and the greatest degree of the labels' terms in the blocks of these names.
+
+    Parameters
+    ----------
+    program : Program
+    names : collection of str
+        Weights or samples.
+    exponents : sequence of int, optional
+        Those of the terms of the functions that are applied, if these are polynomials.
+
+    Returns
+    -------
+    (int, int) or None
+        The greatest is infinite if the labels are no polynomials, None if they are 0.
+    """
+    blocks = {block.name: (own := int(block.name in names), own) for block in program.blocks}
+    return evaluate(program, _TermDegrees(exponents), blocks)[program.output]
 
 
 def degree_in(program: Program, names: Collection[str]) -> float:
@@ -354,6 +394,5 @@ def degree_in(program: Program, names: Collection[str]) -> float:
     >>> degree_in(program, ["V"]), degree_in(program, ["U", "V"])
     (1, inf)
     """
-    blocks: dict[str, float] = dict.fromkeys(program.samples, 0)
-    blocks |= {name: int(name in names) for name in program.weights}
-    return evaluate(program, _DegreesIn(), blocks)[program.output]
+    found = term_degrees(program, names)
+    return 0 if found is None else found[1]

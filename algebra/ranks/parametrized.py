@@ -49,7 +49,6 @@ from algebra.networks.base import (
 )
 from algebra.networks.masks import held
 from algebra.networks.protocols import HasJacobian, HasUnits, jacobian_of
-from algebra.problems.allocation import Allocation
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
@@ -412,11 +411,6 @@ def by_updates(problem: Problem) -> Problem:
         network.base, learnable, problem.support, problem.distribution, names=names,
         values=problem.values, teacher=problem.teacher,
     )  # fmt: skip
-
-
-def parameter_allocation(problem: Problem) -> Allocation:
-    """All learnable parameters as an allocation of the network of `by_parameters`."""
-    return by_parameters(problem).allocation
 
 
 def learning_weights(learning: Learning, *, gauge: bool = False) -> tuple[Network, list[Cell]]:

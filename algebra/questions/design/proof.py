@@ -45,7 +45,7 @@ from algebra.questions.design.result import (
     RankEvidence,
     SpreadEvidence,
 )
-from algebra.ranks.parametrized import by_parameters, by_updates, parameter_allocation
+from algebra.ranks.parametrized import by_parameters, by_updates
 
 FORMAT: Literal["matchprob-design"] = "matchprob-design"
 VERSION: Literal[2] = 2
@@ -70,7 +70,7 @@ class DesignProof(Record):
     ----------
     problem : Problem
         Its learnable weights are all that may learn: cells, and parameters of updates, which are
-        the cells of `algebra.ranks.parametrized.parameter_allocation`.
+        the cells of `algebra.ranks.parametrized.by_parameters`.
     must : tuple of cells
     prices : tuple of Fraction
         Prices of the problem's cells, in their order.
@@ -122,7 +122,7 @@ class DesignProof(Record):
 
     def demand(self, seed: int) -> Demand:
         """The demand, its caps in the order of the file (which is that of the evidence)."""
-        choice = parameter_allocation(self.problem)
+        choice = by_parameters(self.problem).allocation
         names = choice.cells
         demand = checked_demand(
             choice.network, allowed=names, must=self.must,

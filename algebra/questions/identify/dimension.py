@@ -12,9 +12,9 @@ one for each hidden unit whose activation is a power; diagonal changes of basis 
 recurrent network), but at most the ambient dimension.  The *ambient* dimension is that of all
 polynomial maps of the degree: d·C(q + D − 1, D) if all terms of the labels have the degree D in the
 samples, otherwise d·C(q + D, D), all polynomials of degree D or less.  The degrees of the terms are
-found from the operations (`term_degrees`): if inputs enter a recurrent network at several steps,
-through a square, they are different.  The *defect* is the expected minus the actual dimension.  A
-network is *filling* if the dimension is the ambient one.
+found from the operations (`algebra.programs.degrees.term_degrees`): if inputs enter a recurrent
+network at several steps, through a square, they are different.  The *defect* is the expected minus
+the actual dimension.  A network is *filling* if the dimension is the ambient one.
 
 A network that chooses by signs (ReLU) has a rank on each activation pattern, and the dimension is
 the largest.  The largest rank found is a lower bound, and the dimension itself only if it meets a
@@ -44,8 +44,7 @@ from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.problems.allocation import as_mask
-from algebra.programs.evaluate import evaluate
-from algebra.programs.program import Node
+from algebra.programs.degrees import term_degrees
 from algebra.programs.scales import scales
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
@@ -53,8 +52,6 @@ from algebra.time_limits import check_time
 
 FORMAT = "matchprob-dimension"
 VERSION = 1
-# The least and the greatest degree of the terms of a polynomial; None for the polynomial 0.
-Degrees = tuple[int, int] | None
 
 
 @dataclass(frozen=True, repr=False)
@@ -214,63 +211,6 @@ class Dimension(Result):
         return f"at least {self.at_least} ({why}): dimension of {self.model}{hoped}"
 
 
-class _TermDegrees:
-    """The least and the greatest degree of the terms of polynomials; None for 0."""
-
-    def __init__(self, exponents: Sequence[int]) -> None:
-        self.exponents = exponents
-
-    def constant(self, table: np.ndarray, denominator: int) -> Degrees:
-        return (0, 0) if table.any() else None
-
-    def add(self, node: Node, *terms: Degrees) -> Degrees:
-        found = [term for term in terms if term is not None]
-        least, most = [low for low, _ in found], [high for _, high in found]
-        return (min(least), max(most)) if found else None
-
-    def multiply(self, node: Node, a: Degrees, b: Degrees) -> Degrees:
-        return None if a is None or b is None else (a[0] + b[0], a[1] + b[1])
-
-    def scale(self, node: Node, a: Degrees, factor: Fraction) -> Degrees:
-        return a if factor else None
-
-    def contract(self, node: Node, letters: str, *factors: Degrees) -> Degrees:
-        found: Degrees = (0, 0)
-        for factor in factors:
-            found = self.multiply(node, found, factor)
-        return found
-
-    def index(self, node: Node, where: np.ndarray, *parts: Degrees) -> Degrees:
-        return self.add(node, *parts)
-
-    def power(self, node: Node, a: Degrees, exponent: int) -> Degrees:
-        return (0, 0) if not exponent else a and (a[0] * exponent, a[1] * exponent)
-
-    def apply(self, node: Node, name: str, a: Degrees) -> Degrees:
-        return self.add(node, *(self.power(node, a, k) for k in self.exponents))
-
-    def invert(self, node: Node, *values: Degrees) -> Degrees:
-        raise AssertionError(f"{node.op} in a polynomial")
-
-    root = choose = invert
-
-
-def term_degrees(network: Network) -> Degrees:
-    """The least and the greatest degree in the samples of the terms of polynomial labels.
-
-    Examples
-    --------
-    >>> from algebra.networks.rnn import RNN
-    >>> net = RNN(n=2, T=2, b=2, d=1, m=1, activation={"polynomial": [0, 0, 1]})
-    >>> term_degrees(net)
-    (2, 4)
-    """
-    blocks: dict[str, Degrees] = dict.fromkeys(network.program().weights, (0, 0))
-    blocks |= dict.fromkeys(network.program().samples, (1, 1))
-    degrees = _TermDegrees(_exponents(network))
-    return evaluate(network.program(), degrees, blocks)[network.program().output]
-
-
 def _exponents(network: Network) -> Sequence[int]:
     """Exponents of the terms of the activation; none if it is no polynomial."""
     if not isinstance(network, ActivatedNetwork) or network.activation.is_linear:
@@ -294,8 +234,10 @@ def degrees(network: Network) -> tuple[int, bool] | None:
         return 1, True
     if not network.activation.is_linear and not network.activation.is_polynomial:
         return None
-    least, most = term_degrees(network) or (0, 0)
-    return most, least == most
+    program = network.program()
+    found = term_degrees(program, program.samples, _exponents(network))
+    least, most = found or (0, 0)
+    return int(most), least == most
 
 
 def counted_scales(network: Network, support: Mapping[str, np.ndarray] | None) -> int | None:

@@ -2,7 +2,8 @@
 
 import pytest
 
-from algebra.questions.identify.dimension import dimension_of, term_degrees
+from algebra.programs.degrees import term_degrees
+from algebra.questions.identify.dimension import dimension_of
 from algebra.questions.identify.verify_dimension import verify_dimension
 from matchprob import RNN, FeedForward, LinearRNN
 
@@ -43,7 +44,9 @@ def test_diagonal_changes_of_basis_are_scales():
 )
 def test_degrees_of_terms(network, degrees):
     """The least and the greatest degree in the samples; the counts of each are verified."""
-    assert term_degrees(network) == degrees
+    program = network.program()
+    exponents = [k for k, c in enumerate(network.activation.coefficients) if c]
+    assert term_degrees(program, program.samples, exponents) == degrees
     found = dimension_of(network)
     checks = verify_dimension(found.proof_file()).checks
     assert {check.place: check.status for check in checks}["ambient"] == "probable"
