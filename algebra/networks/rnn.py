@@ -19,17 +19,15 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from flint import fmpq, fmpq_mat
 
 from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, known_name, shown, whole_number
-from algebra.linalg.rational import rational_matrix
+from algebra.linalg.rational import array, rational_matrix
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.activated import GAINS, START, SUMS, VALUES, ActivatedNetwork, Stage
 from algebra.networks.activation import ActivationForm
@@ -38,8 +36,11 @@ from algebra.networks.chain import RecurrentChain
 from algebra.networks.masks import held, lines_with_entries
 from algebra.networks.own_point import OwnPoint
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
+from algebra.programs.arrays import EntryArithmetic
+from algebra.programs.evaluate import evaluate
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, plain_leak, read_leak
-from algebra.programs.program import Builder, Program, Value
+from algebra.programs.presence import presence
+from algebra.programs.program import Builder, Node, Program, Value
 
 # The outputs that may be labels.
 READ = ("last", "all")
@@ -215,66 +216,36 @@ class RNN(ActivatedNetwork):
         InputError
             If a unit is exactly at its kink, and its pre-activation moves with the weights.
         """
-        signs: list[np.ndarray] = []
-        below, n = Fraction(self.activation.below or 0), self.n
-        slope = fmpq(below.numerator, below.denominator)
-        tables = {name: rational_matrix(table) for name, table in weights.items()}
-        there = {
+        program, nodes = self.program(), self._nodes(VALUES)
+        above: dict[Node, np.ndarray] = {}
+        sums: dict[Node, np.ndarray] = {}
+
+        def pattern(node: Node, a: np.ndarray) -> np.ndarray:
+            sums[node] = a
+            return above.setdefault(node, np.asarray(a > 0, bool))
+
+        arithmetic = EntryArithmetic(self.function, _product, signs=pattern)
+        evaluate(program, arithmetic, self.placed(weights, X), nodes)
+        exists = {
             name: np.ones(shape, bool)
             if (mask := held(support, name)) is None
             else np.asarray(mask, bool)
             for name, shape in self.shapes.items()
-        }
-        ones = fmpq_mat(1, X.shape[1], [1] * X.shape[1])
-        parts = [X[t * self.b : (t + 1) * self.b] for t in range(self.T)]
-        # Values, and which of them may differ from 0 at parameters nearby.
-        driven = [(tables["B"] * rational_matrix(x), _reached(there["B"], x != 0)) for x in parts]
-
-        def spread(name: str) -> tuple[fmpq_mat, np.ndarray]:
-            """A column beside itself for every sample."""
-            if name not in tables:
-                return fmpq_mat(n, X.shape[1]), np.zeros((n, X.shape[1]), bool)
-            return tables[name] * ones, np.repeat(there[name], X.shape[1], axis=1)
-
-        def scaled(column: Sequence[Any], table: fmpq_mat) -> fmpq_mat:
-            rows = [[f * v for v in row] for f, row in zip(column, table.tolist(), strict=True)]
-            return fmpq_mat(rows)
-
-        def values(a: fmpq_mat, moves: np.ndarray) -> tuple[fmpq_mat, np.ndarray]:
-            rows = a.tolist()
-            at_kink = moves & np.array([[v == 0 for v in row] for row in rows])
+        } | {"X": np.asarray(X != 0, bool)}
+        # Pre-activations that differ from 0 at some parameters nearby.
+        inputs = [program.nodes[k].inputs[0] for k in nodes]
+        moves = presence(
+            program, exists, {}, self.vanishes_at_zero, inputs, lambda node, a: above[node]
+        )
+        for step, (k, sum_of) in enumerate(zip(nodes, inputs, strict=True)):
+            zero = np.asarray(sums[program.nodes[k]] == 0, bool)
+            at_kink = zero & moves[sum_of].there.reshape(self.n, -1)
             if at_kink.any():
                 raise InputError(
                     f"unit {np.argwhere(at_kink)[0][0]} is exactly at its kink at these parameters "
-                    f"(step {len(signs)}): give it another value of {'c' if self.biases else 'W'}"
+                    f"(step {step}): give it another value of {'c' if self.biases else 'W'}"
                 )
-            above = np.array([[v > 0 for v in row] for row in rows])
-            signs.append(above)
-            found = fmpq_mat([[v if v > 0 else slope * v for v in row] for row in rows])
-            return found, moves & above if not below else moves
-
-        if self.leak == LEARNABLE:
-            rate = weights[LEAK][:, 0].tolist()
-        else:
-            given = (Fraction(1),) if self.leak == NO_LEAK else self.leak
-            rate = [fmpq(v.numerator, v.denominator) for v in given] * (n // len(given))
-        kept = [1 - v for v in rate]
-        keeps = np.array([[self.leak == LEARNABLE or v != 0] for v in kept])
-        (c, biased), (h, live) = spread("c"), spread(START)
-        if not self.has_currents:
-            for x, into in driven:
-                value, own = values(
-                    tables["W"] * (h + x) + c, biased | _reached(there["W"], live | into)
-                )
-                h, live = scaled(kept, h) + scaled(rate, value), own | (live & keeps)
-            return self.at(OwnPoint(weights, X, tuple(signs)))
-        gains = weights[GAINS][:, 0].tolist() if GAINS in weights else [fmpq(1)] * n
-        value, own = values(h + c, biased | live)
-        for x, into in driven:
-            h = scaled(kept, h) + scaled(rate, tables["W"] * scaled(gains, value) + x)
-            live = (live & keeps) | _reached(there["W"], own) | into
-            value, own = values(h + c, biased | live)
-        return self.at(OwnPoint(weights, X, tuple(signs)))
+        return self.at(OwnPoint(weights, X, tuple(above[program.nodes[k]] for k in nodes)))
 
     def stages(self) -> tuple[Stage, ...]:
         bias = "c" if self.biases else None
@@ -359,9 +330,9 @@ class RNN(ActivatedNetwork):
         return self.labelled(build, traces)
 
 
-def _reached(there: np.ndarray, live: np.ndarray) -> np.ndarray:
-    """The rows and samples to which some weight that exists leads from a live entry."""
-    return np.asarray(there.astype(np.int64) @ live.astype(np.int64) > 0)
+def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
+    """The product of two matrices of rationals."""
+    return array((rational_matrix(a) * rational_matrix(b)).tolist(), b.shape[1])
 
 
 class UnitPaths:

@@ -11,9 +11,11 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 
 import numpy as np
 
+from algebra.programs.arrays import Signs
 from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
 
@@ -41,18 +43,21 @@ class PresenceArithmetic:
     ----------
     vanishes : callable
         Whether the function of a node is 0 at 0.
+    signs : callable, optional
+        The activation pattern, if it is known.
     """
 
-    def __init__(self, vanishes: Callable[[Node], bool]) -> None:
-        self.vanishes = vanishes
+    def __init__(self, vanishes: Callable[[Node], bool], signs: Signs | None = None) -> None:
+        self.vanishes, self.signs = vanishes, signs
 
     def constant(self, table: np.ndarray, denominator: int) -> Presence:
-        return Presence(table != 0, np.zeros(table.shape, bool))
+        there = (table != 0)[..., None]
+        return Presence(there, np.zeros_like(there))
 
     def add(self, node: Node, *terms: Presence) -> Presence:
         return Presence(
-            np.logical_or.reduce([term.there for term in terms]),
-            np.logical_or.reduce([term.moves for term in terms]),
+            reduce(np.logical_or, [term.there for term in terms]),
+            reduce(np.logical_or, [term.moves for term in terms]),
         )
 
     def multiply(self, node: Node, a: Presence, b: Presence) -> Presence:
@@ -63,6 +68,8 @@ class PresenceArithmetic:
         return a if factor else Presence(np.zeros_like(a.there), np.zeros_like(a.moves))
 
     def contract(self, node: Node, letters: str, *factors: Presence) -> Presence:
+        groups, _, result = letters.partition("->")
+        letters = groups.replace(",", "...,") + f"...->{result}..."
         all_terms, still = (
             np.einsum(letters, *(values.astype(np.int64) for values in parts))
             for parts in (
@@ -74,8 +81,10 @@ class PresenceArithmetic:
 
     def index(self, node: Node, where: np.ndarray, *parts: Presence) -> Presence:
         def gathered(arrays: list[np.ndarray]) -> np.ndarray:
-            flat = np.concatenate([*(array.ravel() for array in arrays), [False]])
-            return np.asarray(flat[where])
+            batch = max(array.shape[-1] for array in arrays)
+            wide = [np.broadcast_to(array, (*array.shape[:-1], batch)) for array in arrays]
+            flat = [*(array.reshape(-1, batch) for array in wide), np.zeros((1, batch), bool)]
+            return np.asarray(np.concatenate(flat)[where])
 
         return Presence(gathered([p.there for p in parts]), gathered([p.moves for p in parts]))
 
@@ -92,6 +101,12 @@ class PresenceArithmetic:
         return a if self.vanishes(node) else Presence(np.ones_like(a.there), a.moves)
 
     def choose(self, node: Node, sign: Presence, positive: Presence, other: Presence) -> Presence:
+        if self.signs is not None:
+            own = self.signs(node, sign.there)
+            return Presence(
+                np.where(own, positive.there, other.there),
+                np.where(own, positive.moves, other.moves),
+            )
         there = positive.there | other.there
         return Presence(there, there & (sign.moves | positive.moves | other.moves))
 
@@ -102,6 +117,7 @@ def presence(
     learns: Mapping[str, np.ndarray],
     vanishes: Callable[[Node], bool],
     wanted: Collection[int] | None = None,
+    signs: Signs | None = None,
 ) -> dict[int, Presence]:
     """The entries of some values that are there, and those that move.
 
@@ -109,13 +125,21 @@ def presence(
     ----------
     program : Program
     exists : mapping of str to ndarray of bool
-        The weights that are not structural zeros; all where a weight's name is missing.
+        The weights that are not structural zeros; all where a weight's name is missing.  Of samples
+        the entries that are not 0, perhaps of several ones, with the batch axis last.
     learns : mapping of str to ndarray of bool
         The chosen weights; none where a name is missing.
     vanishes : callable
         Whether the function that a node applies is 0 at 0.
     wanted : collection of int, optional
         Numbers of nodes; by default the labels.
+    signs : callable, optional
+        The activation pattern, if it is known.
+
+    Returns
+    -------
+    dict of int to Presence
+        With a batch axis if there are several samples.
 
     Examples
     --------
@@ -132,5 +156,10 @@ def presence(
     for block in program.blocks:
         there = exists.get(block.name, np.ones(block.shape, bool))
         moves = learns.get(block.name, np.zeros(block.shape, bool))
+        there, moves = (v if v.ndim > len(block.shape) else v[..., None] for v in (there, moves))
         blocks[block.name] = Presence(there, there & moves)
-    return evaluate(program, PresenceArithmetic(vanishes), blocks, wanted)
+    found = evaluate(program, PresenceArithmetic(vanishes, signs), blocks, wanted)
+    return {
+        k: Presence(own.there[..., 0], own.moves[..., 0]) if own.there.shape[-1] == 1 else own
+        for k, own in found.items()
+    }
