@@ -73,6 +73,9 @@ class Certificate(Result):
         file.
     theorem : Premises or None
         What the verdict follows from; not in the file, where it would be no evidence.
+    is_plain : bool
+        Whether the ranks are those of this problem, with its teacher's labels: then repairs and
+        losses of its cells can be computed; not in the file.
     constrained : bool
         Whether the user's problem has constraints, which this verdict leaves out; not in the file.
     """
@@ -98,6 +101,7 @@ class Certificate(Result):
     why: str = field(default="", repr=False, compare=False)
     explained: Explanation | None = field(default=None, repr=False, compare=False)
     theorem: Premises | None = field(default=None, repr=False, compare=False)
+    is_plain: bool = field(default=False, repr=False, compare=False)
     constrained: bool = field(default=False, compare=False)
 
     @property

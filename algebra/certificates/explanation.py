@@ -31,23 +31,21 @@ def explanation(found: Certificate) -> Explanation:
     """The explanation of a verdict, with its reservations."""
     why = _explained(found)
     if found.is_without_constraints:
-        why = _without_constraints(why, found.problem)
+        why = _without_constraints(why, found)
     return replace(why, known=(DISCRETE, *why.known)) if DISCRETE in found.notes else why
 
 
-def _without_constraints(why: Explanation, problem: Problem) -> Explanation:
+def _without_constraints(why: Explanation, found: Certificate) -> Explanation:
     """The explanation with the reservation that matches need not satisfy the constraints."""
-    # That MP < 1 holds with constraints too.
-    known = [
-        f"Without the constraints: {text}" if "MP > 0" in text or "MP = 1" in text else text
-        for text in why.known
-    ]
+    head = "Without the constraints, which leave fewer matches"
+    if found.verdict == INTERMEDIATE:
+        head += " (so MP < 1 holds with them too)"
     open_ = "the match probability with the constraints, which leave fewer matches"
     if why.open:
         open_ += f"; and without them, {why.open}"
-    first = estimate_steps(problem, purpose="the match probability with the constraints")
+    first = estimate_steps(found.problem, purpose="the match probability with the constraints")
     steps = [other for other in why.steps if other.verb != "estimate"]
-    return replace(why, known=tuple(known), open=open_, steps=(*first, *steps))
+    return replace(why, known=(f"{head}:", *why.known), open=open_, steps=(*first, *steps))
 
 
 def longer_search(limits: Limits, purpose: str = "a longer search") -> Step:
@@ -59,8 +57,7 @@ def longer_search(limits: Limits, purpose: str = "a longer search") -> Step:
 def _explained(found: Certificate) -> Explanation:
     if found.explained is not None:
         return found.explained
-    # Repairs and losses apply to the problem as it is.
-    is_plain = "network_rank" in found.evidence
+    is_plain = found.is_plain
     if found.verdict == MINIMAL:
         return minimal(found, is_plain)
     reached = () if not found.equations else (reaches(found),)
@@ -78,16 +75,6 @@ def _explained(found: Certificate) -> Explanation:
         return Explanation(facts, OPEN_VALUE, "", (*estimate, *more))
     assert found.verdict == UNDECIDED
     known = [*reached, f"So {near(found)}", *warning]
-    if "regular_minor" in found.evidence:
-        return Explanation(
-            tuple(known),
-            "whether MP = 1: an analytic network has no finite number of complex solutions, so "
-            "neither parity nor a complete count can be used, and some weights of each output "
-            "learn",
-            "an output with no learnable weights (then MP < 1), or an allocation in which only "
-            "the read-out learns (then MP = 1)",
-            estimate,
-        )
     if found.learnable > found.equations:
         cut = longer_search(found.limits, "the counts that were cut off")
         longest = (cut,) if found.out_of_time else ()

@@ -172,6 +172,7 @@ class OnRanks:
             evidence=self.evidence,
             seed=self.effort.seed,
             root_count_certainty=self.certainty,
+            is_plain=Feature.ARBITRARY_LABELS not in self.problem.features,
             **more,
         )
 

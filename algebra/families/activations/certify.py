@@ -26,7 +26,9 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
 from algebra.certificates.premises import RANK_DEFICIT
-from algebra.certificates.verdicts import MINIMAL, UNDECIDED
+from algebra.certificates.trial_costs import estimate_steps, too_costly
+from algebra.certificates.verdicts import MINIMAL, UNDECIDED, near, reaches
+from algebra.documents import Explanation
 from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
 from algebra.families.stuck_output import conclude_stuck, stuck_output
 from algebra.networks.activated import ActivatedNetwork
@@ -99,7 +101,8 @@ class _ActivationCertifier(OnRanks):
         if not proved:
             return self.unproved()
         tried = "a number of complex solutions: it is infinite for an analytic network"
-        return self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
+        found = self.conclude(UNDECIDED, "not minimal, analytic", tried=(tried,))
+        return replace(found, explained=_analytic(found))
 
     def _ranks_proved(self, part: Allocation) -> bool:
         """Whether the ranks are the generic ones; adds regular minors to the evidence.
@@ -121,3 +124,15 @@ class _ActivationCertifier(OnRanks):
         # If pre-activations contain given numbers, the values need not be independent.
         exact = exact and not pins(self.problem.support if minimal else student)
         return self.regular_minor(self.network, part.cells, student) or exact
+
+
+def _analytic(found: Certificate) -> Explanation:
+    """What stays open for an analytic network of full rank."""
+    return Explanation(
+        (reaches(found), f"So {near(found)}", *too_costly(found.problem)),
+        "whether MP = 1: an analytic network has no finite number of complex solutions, so neither "
+        "parity nor a complete count can be used, and some weights of each output learn",
+        "an output with no learnable weights (then MP < 1), or an allocation in which only the "
+        "read-out learns (then MP = 1)",
+        estimate_steps(found.problem),
+    )

@@ -184,6 +184,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         return replace(
             found,
             evidence={"lowered": found.to_dict()},
+            is_plain=False,
             # They refer to matrices of the lowered network.
             reasons=(),
         )
