@@ -149,7 +149,11 @@ def best_of_each_size(found: Sensitivity, sigma: float) -> tuple[Best, ...]:
         return tuple(best)
     allowed = question.allowed
     place = {k: i for i, k in enumerate(allowed)}
-    state = Greedy(found.parts(allowed, sigma), found.aims)
+    state: Greedy | GreedyPairs
+    if question.drives:
+        state, place = GreedyPairs(found, sigma), {k: k for k in allowed}
+    else:
+        state = Greedy(found.parts(allowed, sigma), found.aims)
     for k in must:
         state.add(place[k])
     taken, left = list(must), list(free)
@@ -194,6 +198,43 @@ class Choice:
     chosen: tuple[int, ...]
     errors: tuple[float, ...]
     least: int
+
+
+class GreedyPairs:
+    """The sum of variances of the target, if units may be driven.
+
+    What an element adds depends on the stimulations, so its rows are taken when it is tried.
+
+    Parameters
+    ----------
+    found : Sensitivity
+    sigma : float
+    """
+
+    def __init__(self, found: Sensitivity, sigma: float) -> None:
+        self.found, self.rows = found, found.rows * (found.prior / sigma)
+        self.covariance, self.chosen = np.eye(len(found.prior)), frozenset[int]()
+
+    def _new(self, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """The rows that an element adds, times the covariance; and the covariance of their sums."""
+        new = self.found.kept(self.chosen | {k}) & ~self.found.kept(self.chosen)
+        rows = self.rows[new]
+        if rows.shape[0] > rows.shape[1]:
+            rows = np.asarray(np.linalg.qr(rows, mode="r"))
+        known = rows @ self.covariance
+        return known, np.eye(len(rows)) + known @ rows.T
+
+    def gain(self, k: int) -> float:
+        """The decrease of the sum by an element."""
+        known, own = self._new(k)
+        seen = known @ self.found.aims.T
+        return float((np.linalg.solve(own, seen) * seen).sum())
+
+    def add(self, k: int) -> None:
+        """Record an element, or drive a unit."""
+        known, own = self._new(k)
+        self.covariance -= known.T @ np.linalg.solve(own, known)
+        self.chosen |= {k}
 
 
 class Greedy:
@@ -545,8 +586,8 @@ class NoisyRecording(Predicted, Recording):
 
     def _by_deviation(self, found: Document, lines: list[str]) -> Document:
         """The document of a choice by the deviation."""
-        count, of = len(self.recorded), len(self.question.allowed)
-        listed = some(list(self.names), _MOST) or "nothing"
+        count, of = len(self.recorded), self._most_recorded
+        listed = ", ".join([some(list(self.names), _MOST) or "nothing", *self._driven_units()])
         facts = {
             "noise": self.sigma, "recorded": f"{count} of {of}", "cost": self.cost,
             "deviation": f"{self.total:.3g}", "rank": self.rank.rank, "learnable": self.learnable,
@@ -558,8 +599,8 @@ class NoisyRecording(Predicted, Recording):
             decided_by=f"more samples (m = {m} here), or other elements recorded",
         )  # fmt: skip
         return Document(
-            f"record {count} of {of} at cost {self.cost}: {listed}; predicted deviation "
-            f"{self.total:.3g}, {self.deviation_with([]):.3g} without a recording",
+            f"record {self.counted} at cost {self.cost}: {listed}; predicted "
+            f"deviation {self.total:.3g}, {self.deviation_with([]):.3g} without a recording",
             facts, tuple(map(Paragraph, [*aim, *lines])), why,
         )  # fmt: skip
 
@@ -621,7 +662,7 @@ def noisy_recording(
     else:
         positive("below", below)
         known, found, more = _chosen(problem, what, sigma, below, seed, options)
-    recorded = set(known.recorded)
+    recorded = {*known.recorded, *known.stimulated}
     chosen = [k for k, e in enumerate(known.question.elements) if e in recorded]
     own = {f.name: getattr(known, f.name) for f in fields(Recording)}
     return NoisyRecording(**own, **_predicted(found, chosen, sigma, students), below=below, **more)
@@ -632,9 +673,9 @@ def _chosen(
     options: dict[str, Any],
 ) -> tuple[Recording, Sensitivity, dict[str, Any]]:  # fmt: skip
     """A greedy choice for an error, as a recording."""
-    for name in ("costs", "caps"):
+    for name in ("costs", "caps", "stimulate"):
         if options.get(name):
-            raise InputError(f"`below`: elements are counted there, without {name}")
+            raise InputError(f"`below`: recorded elements are counted there, without {name}")
     aims = {k: options[k] for k in ("must", "forbidden", "target") if k in options}
     question = recording_question(problem, what, seed=seed, **aims)
     found = sensitivity(question, seed)
@@ -665,11 +706,12 @@ def _choice(
         if question.target is None
         else target_states(question, elements, TARGET)
     )
+    driven = elements.intersection(question.drives)
     return Recording(
-        question, tuple(question.elements[k] for k in sorted(elements)),
+        question, tuple(question.elements[k] for k in sorted(elements - driven)),
         question.cost(elements), bound, rank, fibre, Fraction(1), (),
         "a choice by predicted deviations in doubles", TargetEvidence((), ()),
-        aim=aim,
+        aim=aim, stimulated=tuple(question.elements[k] for k in sorted(driven)),
     )  # fmt: skip
 
 

@@ -19,7 +19,7 @@ norms of products of doubles are increased by their rounding errors.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from operator import matmul, truediv
@@ -29,6 +29,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.numbers import nearest_double
+from algebra.memory_limits import check_memory
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Cell
 from algebra.problems.problem import Problem
@@ -38,6 +39,7 @@ from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import Sweep, factors
 from algebra.questions.record.question import RecordingQuestion
+from algebra.questions.record.stimulation import driven_inputs, with_column
 from algebra.questions.record.target import Owners
 from algebra.ranks.jacobian import base_of
 from algebra.ranks.parametrized import Parametrized
@@ -75,6 +77,8 @@ class Sensitivity:
         Of the target.
     prior : ndarray, shape (parameters,)
         Standard deviations before the recording.
+    stimulation : ndarray or None
+        The stimulation in whose samples each number is, as an element; -1 without a drive.
     """
 
     question: RecordingQuestion
@@ -84,6 +88,15 @@ class Sensitivity:
     target: np.ndarray
     target_owner: np.ndarray
     prior: np.ndarray
+    stimulation: np.ndarray | None = None
+
+    def kept(self, chosen: Iterable[int]) -> np.ndarray:
+        """Which rows are recorded with some elements, stimulations among them."""
+        listed = list(chosen)
+        kept = np.isin(self.owner, listed)
+        if self.stimulation is not None:
+            kept &= np.isin(self.stimulation, [-1, *listed])
+        return kept
 
     @cached_property
     def aims(self) -> np.ndarray:
@@ -104,7 +117,7 @@ class Sensitivity:
 
         It is computed from singular values: squares of stiff ones would hide the 1.
         """
-        rows = self.rows[np.isin(self.owner, list(chosen))] * (self.prior / sigma)
+        rows = self.rows[self.kept(chosen)] * (self.prior / sigma)
         if rows.shape[0] > rows.shape[1]:
             rows = np.asarray(np.linalg.qr(rows, mode="r"))
         _, s, V = np.linalg.svd(rows, full_matrices=True)
@@ -127,11 +140,11 @@ class Sensitivity:
     def singular_values(self, chosen: Sequence[int]) -> tuple[np.ndarray, float | None]:
         """Singular values of the rows of some elements, and a bound of their errors.
 
-        The bound is None if the rows have too many entries to be enclosed.
+        The bound is None if the rows have too many entries to be enclosed, or units may be driven.
         """
-        J = self.rows[np.isin(self.owner, list(chosen))]
+        J = self.rows[self.kept(chosen)]
         U, s, V = np.linalg.svd(J, full_matrices=False)
-        if not s.size or J.size > _ENCLOSED:
+        if not s.size or J.size > _ENCLOSED or self.stimulation is not None:
             return s, None
         norm, width = float(np.linalg.norm(J)), max(J.shape) + 2
 
@@ -189,6 +202,8 @@ def sensitivity(
         point = replace(point, weights={**point.weights, **weights})
     known: dict[str, np.ndarray] = {}
     prior = point.prior()
+    own, driven = question.allocation.size, None
+    check_memory(2 * question.count_of(question.allowed) * own * 8, "what may be recorded")
     with np.errstate(over="ignore", invalid="ignore"):
         rows, owner = point.rows(question.owners, known)
         if target is None:
@@ -206,9 +221,16 @@ def sensitivity(
     aimed = of < (len(prior) if target is None else len(target.elements))
     if not kept.all():
         rows, owner = rows[kept], owner[kept]
+    if question.drives:
+        parts = [(rows, owner, np.full(len(owner), -1))]
+        for k, driven_point in point.driven().items():
+            more, of_more = driven_point.rows(question.owners, {})
+            some = np.isin(of_more, question.allowed)
+            parts.append((more[some], of_more[some], np.full(int(some.sum()), k)))
+        rows, owner, driven = map(np.concatenate, zip(*parts, strict=True))
     if not aimed.all():
         aims, of = aims[aimed], of[aimed]
-    return Sensitivity(question, seed, rows, owner, aims, of, prior)
+    return Sensitivity(question, seed, rows, owner, aims, of, prior, driven)
 
 
 class MovedCircuit:
@@ -224,17 +246,22 @@ class MovedCircuit:
     def __init__(self, found: Sensitivity) -> None:
         self.question = found.question
         self._point, self._kept = _Point.of(found.question, found.seed), found.question.allowed
+        self._points = [self._point, *self._point.driven().values()]
 
     def recorded(self, by: np.ndarray) -> np.ndarray:
         """What may be recorded, in the order of `Sensitivity.rows`."""
         owners = self.question.owners
         of = np.concatenate([own.ravel() for _, inside in owners for own in inside])
-        return self._point.moved(by).values(owners)[np.isin(of, self._kept)]
+        kept = np.isin(of, self._kept)
+        return np.concatenate([own.moved(by).values(owners)[kept] for own in self._points])
 
     def slopes(self, by: np.ndarray) -> np.ndarray:
         """The derivatives of what may be recorded."""
-        rows, of = self._point.moved(by).rows(self.question.owners, {})
-        return rows[np.isin(of, self._kept)]
+        parts = []
+        for own in self._points:
+            rows, of = own.moved(by).rows(self.question.owners, {})
+            parts.append(rows[np.isin(of, self._kept)])
+        return np.concatenate(parts)
 
     def aims(self, by: np.ndarray) -> np.ndarray:
         """The numbers of the target; the parameters if there is none."""
@@ -283,6 +310,22 @@ class _Point:
         )  # fmt: skip
         X = np.concatenate([instance.X, new], axis=1)
         return cls(question, networks[1], instance.weights, X)
+
+    def driven(self) -> dict[int, _Point]:
+        """The points of the stimulations, by their elements: the drive is one more input."""
+        found = {}
+        for k, own in self.question.experiments.items():
+            if k is None or own.drive is None:
+                continue
+            network = base_of(own.parametrized.network)
+            assert isinstance(network, ActivatedNetwork)
+            drive = np.vectorize(nearest_double)(own.drive.given(self.X.shape[1]))
+            B = with_column(self.weights["B"], own.drive.unit, 1.0)
+            found[k] = replace(
+                self, network=network, weights={**self.weights, "B": B},
+                X=driven_inputs(self.X, drive), given_moves=self.moves,
+            )  # fmt: skip
+        return found
 
     def _arithmetic(self, product: Any, number: Any) -> EntryArithmetic:
         """The network's arithmetic, with the exact activation pattern of ReLU."""

@@ -102,7 +102,7 @@ def simulated_fits(
     question, prior = found.question, found.prior
     if question.parametrized.network.has_kinks:
         raise InputError("`students`: fits are simulated for activations without kinks")
-    kept, circuit = np.isin(found.owner, list(chosen)), MovedCircuit(found)
+    kept, circuit = found.kept(chosen), MovedCircuit(found)
     truth, aim = (of(np.zeros(len(prior))) for of in (circuit.recorded, circuit.aims))
     damping = np.diag(1 / prior)
 

@@ -193,11 +193,6 @@ def record(
     # A recording without another target is about the weights.
     aim = () if asks_weights(target) else target
     with limited(positive_seconds(timeout, "timeout")):
-        if stimulate and noise is not None:
-            raise InputError(
-                "`stimulate` with `noise`: deviations are predicted for recordings alone; leave "
-                "out one of them"
-            )
         if problem.network.has_kinks:
             from numeric.own_parameters import at_own_parameters
 
@@ -207,7 +202,8 @@ def record(
 
             return noisy_recording(
                 problem, what, noise, below, costs=costs,
-                must=must, forbidden=forbidden, caps=caps, target=target, seconds=seconds,
+                must=must, forbidden=forbidden, caps=caps, target=target, stimulate=stimulate,
+                seconds=seconds,
                 relaxation=relaxation, first=first, seed=seed, students=students,
             )  # fmt: skip
         return record_problem(

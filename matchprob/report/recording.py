@@ -90,7 +90,7 @@ def _is_ranked(found: Recording) -> bool:
 
 
 def _title(found: Recording) -> str:
-    text = f"record {len(found.recorded)} of {len(found.question.allowed)} at cost {found.cost}"
+    text = f"record {found.counted} at cost {found.cost}"
     return text + ("" if found.is_optimal else f", at least {found.bound}")
 
 
@@ -117,11 +117,15 @@ def draw_curve(axes: Axes, found: Any) -> None:
     at = [len(best.chosen) for best in found.curve]
     deviations = [best.deviation for best in found.curve]
     axes.plot(at, deviations, "o-", color=BLUE, ms=3.5, lw=1)
-    axes.plot([len(found.recorded)], [found.total], "o", color=ORANGE, ms=6, label="recorded")
+    count = len(found.recorded) + len(found.stimulated)
+    axes.plot([count], [found.total], "o", color=ORANGE, ms=6, label="recorded")
     axes.set_ylim(0, 1.08 * max(*deviations, found.total))
-    of = len(found.question.allowed)
-    tidy(axes, f"elements recorded, of {of}", f"predicted deviation, noise {found.sigma:g}")
-    names = some(list(found.names), 6) or "nothing"
+    what = "elements recorded and units driven" if found.question.drives else "elements recorded"
+    tidy(
+        axes, f"{what}, of {len(found.question.allowed)}",
+        f"predicted deviation, noise {found.sigma:g}",
+    )  # fmt: skip
+    names = some([*found.names, *found.driven], 6) or "nothing"
     handle = Line2D([], [], color=ORANGE, marker="o", ms=6, lw=0, label=f"recorded: {names}")
     heading(axes, "least predicted deviation of the target", [handle])
 

@@ -16,8 +16,16 @@ from algebra.questions.record.question import recording_question
 from matchprob import identify, load_problem, record
 from numeric import noise
 from numeric.instances import draw_instance
-from numeric.noise import best_of_each_size, enough, fewest, noisy_recording, supermodularity
-from numeric.sensitivities import sensitivity
+from numeric.noise import (
+    GreedyPairs,
+    best_of_each_size,
+    enough,
+    fewest,
+    noisy_recording,
+    supermodularity,
+)
+from numeric.own_parameters import at_own_parameters
+from numeric.sensitivities import MovedCircuit, sensitivity
 from tests.refusals import refuses
 from tests.samples import LONG
 
@@ -315,3 +323,67 @@ def test_labels_with_noise_predict_a_target():
     assert "without a recording" in str(found.document())
     refuses("noise", identify, problem, target="units", noise=0.0)
     refuses("target", identify, problem, noise=0.1)
+
+
+# -- stimulations -------------------------------------------------------------------------------
+
+
+def driven_sensitivity(activation="tanh"):
+    """The derivatives of a circuit of three units, two of which may be driven."""
+    wiring = {"W": [[1, 0, 1], [1, 0, 1], [0, 1, 0]], "B": [[1], [0], [0]]}
+    net = RNN(n=3, T=3, b=1, d=1, m=2, activation=activation, biases=True, leak="1/2")
+    problem = Problem(net, {"W": wiring["W"], "c": "all"}, wiring)
+    if activation == "relu":
+        problem = at_own_parameters(problem, 0, "units")
+    chosen = {"target": "outputs", "stimulate": ["unit 1", "unit 2"]}
+    return sensitivity(recording_question(problem, "units", **chosen))
+
+
+@pytest.mark.parametrize("activation", ["tanh", "relu"])
+def test_derivatives_with_a_drive_are_those_of_differences(activation):
+    """Rows of all samples are differences of the recorded numbers; a drive changes these."""
+    found = driven_sensitivity(activation)
+    circuit, step = MovedCircuit(found), 1e-6
+    zero = np.zeros(len(found.prior))
+    for k in range(len(zero)):
+        by = zero.copy()
+        by[k] = step
+        slope = (circuit.recorded(by) - circuit.recorded(-by)) / (2 * step)
+        assert np.allclose(found.rows[:, k], slope, atol=1e-7)
+    numbers, at = circuit.recorded(zero), [found.stimulation == k for k in (-1, 3, 4)]
+    assert [int(own.sum()) for own in at] == [18, 18, 18]
+    assert not any(np.allclose(numbers[at[0]], numbers[own]) for own in at[1:])
+
+
+def test_what_an_element_adds_depends_on_the_stimulations():
+    """The gains of the greedy choice are the falls of the variance, pairs of elements counted."""
+    found, sigma = driven_sensitivity(), 0.1
+    state, chosen = GreedyPairs(found, sigma), []
+    assert state.gain(3) == 0
+    for k in (0, 3, 1, 4, 2):
+        before, after = (found.total(some, sigma) for some in (chosen, [*chosen, k]))
+        fall = (before**2 - after**2) * len(found.target)
+        assert state.gain(k) == pytest.approx(fall, rel=1e-8)
+        state.add(k)
+        chosen.append(k)
+    rows = found.rows[found.kept([0, 4])] / sigma
+    inverse = np.linalg.inv(np.diag(found.prior**-2) + rows.T @ rows)
+    direct = np.sqrt(np.trace(found.target @ inverse @ found.target.T) / len(found.target))
+    assert found.total([0, 4], sigma) == pytest.approx(direct)
+
+
+def test_noise_chooses_what_to_record_and_what_to_drive():
+    """The curve counts both; `below` counts recordings alone and is refused."""
+    wiring = {"W": [[1, 0, 0], [1, 0, 1], [0, 0, 0]], "B": [[1], [0], [0]]}
+    net = RNN(n=3, T=2, b=1, d=1, m=1, activation="tanh")
+    problem = Problem(net, {"W": wiring["W"]}, wiring)
+    given = {"target": "weights", "stimulate": "unit *", "noise": 0.1}
+    found = record(problem, "units", **given, students=3)
+    assert found.driven
+    assert found.deviation_with(["unit 0", "stimulation of unit 1"]) < found.deviation_with(
+        ["unit 0"]
+    )
+    assert [len(best.chosen) for best in found.curve] == list(range(6))
+    deviations = [best.deviation for best in found.curve]
+    assert deviations == sorted(deviations, reverse=True)
+    refuses("without stimulate", record, problem, "units", **given, below=0.1)

@@ -599,6 +599,11 @@ def recording_question(
     elements, owners = elements_of(problem.network, kinds)
     recordable = len(elements)
     if stimulate:
+        if any(name == "B" for name, _ in getattr(problem.network, "updates", ())):
+            raise InputError(
+                "`stimulate`: B learns by an update, which would change the effect of the drive as "
+                "well; learn its entries one by one"
+            )
         elements += stimulations_of(problem.network, problem.names, stimulate)
     known = numbers_of(elements, problem.names)
 

@@ -275,7 +275,7 @@ class Recording(Result):
         if self.question.drives:
             facts["stimulated"] = f"{len(self.stimulated)} of {self._most_driven}"
         found = Document(
-            f"record {len(names)} of {of}{self._and_drive()} at cost {self.cost}: "
+            f"record {self.counted} at cost {self.cost}: "
             f"{', '.join([listed or 'nothing', *self._driven_units()])}" + self._stays_free(),
             facts,
             tuple(map(Paragraph, lines)),
@@ -284,11 +284,13 @@ class Recording(Result):
         about = self.question.about
         return at_these_parameters(found, about) if about else found
 
-    def _and_drive(self) -> str:
-        """How many units are driven, for the headline."""
+    @property
+    def counted(self) -> str:
+        """How many elements are recorded, and units driven, for headlines."""
+        text = f"{len(self.recorded)} of {self._most_recorded}"
         if not self.question.drives:
-            return ""
-        return f" and stimulate {len(self.stimulated)} of {self._most_driven}"
+            return text
+        return f"{text} and stimulate {len(self.stimulated)} of {self._most_driven}"
 
     def _driven_units(self) -> list[str]:
         """The stimulations in one text, if there are any."""
@@ -322,10 +324,8 @@ class Recording(Result):
         """The call that predicts deviations under noise, where they are known."""
         problem = by_updates(self.problem)
         # They are predicted for networks of units with an activation (`numeric.noise`).
-        if (
-            self.question.drives
-            or not hasattr(problem.network, "activation")
-            or any(isinstance(update, LowRank) for update in problem.updates.values())
+        if not hasattr(problem.network, "activation") or any(
+            isinstance(update, LowRank) for update in problem.updates.values()
         ):
             return []
         target = () if self.question.target is None else self.question.target.given

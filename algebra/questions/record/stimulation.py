@@ -42,6 +42,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
 from typing import Any
 
@@ -74,16 +75,18 @@ _ENCODER = "B"
 
 
 def drive_of(unit: int, steps: int, samples: int) -> np.ndarray:
-    """The drive of a unit at given parameters, as numerators over 64.
+    """The drive of a unit at given parameters.
 
     Returns
     -------
-    ndarray of int64, shape (steps, samples)
+    ndarray of Fraction, shape (steps, samples)
     """
     rng = random.Random(f"drive/{unit}")
     # The drive of a sample does not depend on the number of samples.
-    columns = [[rng.randint(-_MOST, _MOST) for _ in range(steps)] for _ in range(samples)]
-    return np.array(columns, np.int64).reshape(samples, steps).T
+    columns = [
+        [Fraction(rng.randint(-_MOST, _MOST), _PARTS) for _ in range(steps)] for _ in range(samples)
+    ]
+    return np.array(columns, object).reshape(samples, steps).T
 
 
 def driven_inputs(X: np.ndarray, drive: np.ndarray) -> np.ndarray:
@@ -128,8 +131,8 @@ class Drive:
         support = {**problem.support, _ENCODER: with_column(there, self.unit, 1)}
         if base.own_point is not None:
             own = base.own_point
-            drive = drive_of(self.unit, base.T, own.X.shape[1])  # type: ignore[attr-defined]
-            exact = np.array([fmpq(int(k), _PARTS) for k in drive.flat], object)
+            drive = self.given(own.X.shape[1])
+            exact = np.array([fmpq(v.numerator, v.denominator) for v in drive.flat], object)
             weights = {
                 **own.weights,
                 _ENCODER: with_column(own.weights[_ENCODER], self.unit, fmpq(1)),
@@ -139,6 +142,11 @@ class Drive:
         if network is not base:
             more = replace(network, base=more)  # type: ignore[type-var]
         return Problem(more, masks, support)
+
+    def given(self, samples: int) -> np.ndarray:
+        """The drive at given parameters: `drive_of`."""
+        base: Any = base_of(self.before.network)
+        return drive_of(self.unit, base.T, samples)
 
     def point(self, network: Network, p: int, number: int) -> Point:
         """A random point: that of the problem without a drive, with a random drive.

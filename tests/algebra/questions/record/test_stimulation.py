@@ -103,8 +103,10 @@ def test_the_samples_of_a_drive_are_those_of_the_problem_and_the_drive():
 
 
 def test_stimulations_that_are_not_known_are_refused():
-    """Patterns that fit no unit, and networks whose inputs do not enter at units."""
+    """Patterns that fit no unit, updates of B, and networks whose inputs do not enter at units."""
     refuses("fits none of the 3 units", mp.record, SILENT, stimulate="cell *")
+    gains = mp.Problem(NET, {"B": {"gain": "rows"}}, WIRING)
+    refuses("B learns by an update", mp.record, gains, stimulate="unit *")
     layers = mp.FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh")
     problem = mp.Problem(layers, {"W1": "all"})
     refuses("stimulations of units", mp.record, problem, stimulate="unit *")
