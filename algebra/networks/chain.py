@@ -170,19 +170,27 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
 
         Recurrent: h_1, …, h_T and ``W h_T``.  Otherwise: the samples and the hidden layers.
         """
-        chain, U = self.chain(), self.drive(X)
-        if chain.recurrent is None:
+        chain, U, b = self.chain(), self.drive(X), self.step_inputs
+        if chain.start is None:
             states = [U]
             for name in chain.steps:
                 states.append(matmul(weights[name], states[-1]))
             return states
-        return self._hidden(weights, U, matmul)
+        states = []
+        for t, name in enumerate(chain.steps):
+            h = matmul(weights[chain.start], U[t * b : (t + 1) * b])
+            states.append(h + matmul(weights[name], states[-1]) if states else h)
+        return [*states, matmul(weights[chain.steps[-1]], states[-1])]
 
     def build(self) -> Program:
+        return self._unrolled(every_step=False)
+
+    def _unrolled(self, *, every_step: bool) -> Program:
         """The program of the chain for one column of U, with names for the values in its forms.
 
         ``inputs t`` are the inputs of step t, ``drives t`` their contributions to the units,
         ``states t`` the states, and `READ` is the last state, which the output matrix multiplies.
+        The outputs of every step are ``traces t``.
         """
         from algebra.programs.program import Builder
 
@@ -205,6 +213,9 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
             drive = build.name(f"{DRIVES} {t}", times(chain.start, x))
             state = build.add(drive, *(times(name, h) for h in states))
             states = [build.name(f"{STATES} {t}", state)]
+            if every_step:
+                trace = times(chain.output, times(name, state))
+                build.name(f"{TRACES} {t}", trace)
         read = build.name(READ, times(chain.steps[-1], states[0]))
         return build.program(times(chain.output, read))
 
@@ -293,20 +304,6 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
             Reading(f"hidden layer {k}", None, width)
             for k, width in enumerate(self.inner_widths, 1)
         )
-
-    def _hidden(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> list[Matrix]:
-        """The states h_1, …, h_T and W h_T of a recurrent chain driven by the samples."""
-        chain, b = self.chain(), self.step_inputs
-        assert chain.recurrent is not None
-        assert chain.start is not None
-        W = weights[chain.recurrent]
-        states: list[Matrix] = []
-        for t in range(self.steps):
-            h = matmul(weights[chain.start], X[t * b : (t + 1) * b])
-            states.append(h + matmul(W, states[-1]) if states else h)
-        return [*states, matmul(W, states[-1])]
 
     @property
     def label_dimension_bound(self) -> int:
@@ -478,35 +475,20 @@ class RecurrentChain(ChainNetwork):
     def _chain(self) -> ChainLayout:
         return ChainLayout("B", ("W",) * self.T, "D", "all")
 
-    @property
-    @abstractmethod
-    def read_at_every_step(self) -> ChainNetwork:
-        """The same network with the outputs of all steps as labels."""
-
     def readings(self, what: str) -> tuple[Reading, ...]:
         if what == TRACES:
-            return self.read_at_every_step.readings(LABELS)
+            return tuple(Reading("outputs", t, self.d) for t in range(self.T))
         return super().readings(what)
 
     def recorded(self, what: str) -> tuple[Program, list[int]]:
         if what == LABELS and len(self.label_steps) == 1:
             return super().recorded(what)
-        named, of = self._every_step.named, TRACES if what == LABELS else what
-        return self._every_step, [named[f"{of} {k}"] for k in range(len(self.readings(what)))]
+        # Of samples, not of the columns of U.
+        program, count = self._every_step, range(self.T)
+        if what == STATES:
+            return program, [*(program.named[f"{STATES} {t}"] for t in count), program.named[READ]]
+        return program, [program.named[f"{TRACES} {t}"] for t in count]
 
     @cached_property
     def _every_step(self) -> Program:
-        """The states h_1, …, h_T and W h_T, and the outputs of all steps."""
-        from algebra.programs.program import Builder
-
-        build = Builder()
-        X = build.sample("X", (self.T * self.b,))
-        D, W, B = (build.weight(name, self.shapes[name]) for name in "DWB")
-        reads: list[Value] = []
-        for t in range(self.T):
-            x = build.index(np.arange(t * self.b, (t + 1) * self.b), X)
-            h = build.add(build.contract("ij,j->i", B, x), *reads[-1:])
-            reads.append(build.contract("ij,j->i", W, build.name(f"{STATES} {t}", h)))
-            labels = build.name(f"{TRACES} {t}", build.contract("ij,j->i", D, reads[-1]))
-        build.name(f"{STATES} {self.T}", reads[-1])
-        return build.program(labels)
+        return self._unrolled(every_step=True)

@@ -57,10 +57,6 @@ class LinearRNN(RecurrentChain):
     kind: ClassVar[str] = "lrnn"
     title: ClassVar[str] = "linear RNN"
 
-    @property
-    def read_at_every_step(self) -> SequenceRNN:
-        return SequenceRNN(n=self.n, T=self.T, b=self.b, d=self.d, m=self.m)
-
     def roles(self) -> dict[str, tuple[str, ...]]:
         return {"decoder": ("D",), "recurrent": ("W",), "encoder": ("B",)}
 
@@ -98,10 +94,6 @@ class SequenceRNN(RecurrentChain):
     @property
     def label_steps(self) -> tuple[int | None, ...]:
         return tuple(range(self.T))
-
-    @property
-    def read_at_every_step(self) -> SequenceRNN:
-        return self
 
     @property
     def independent_columns(self) -> int:

@@ -50,7 +50,7 @@ def test_the_recursion_one_sample_at_a_time(net, seed):
     """h_t = W h_{t-1} + B x_t from h_0 = 0; y = D W h_T."""
     weights, X = drawn(net, seed)
     Y = net.forward(arrays(weights), np.array(X, object))
-    every = net.read_at_every_step.forward(arrays(weights), np.array(X, object))
+    every = SequenceRNN(**net.sizes).forward(arrays(weights), np.array(X, object))
     for sample in range(net.m):
         h = [Fraction(0)] * net.n
         for t in range(net.T):
