@@ -106,10 +106,6 @@ class Update(ABC):
         """The number, from 1, of the one parameter that moves each of some cells; 0 for none."""
         return self.moved_by(shape, None)[rows, columns]
 
-    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
-        """The updated entries, each with the number of its parameter in an array alike."""
-        raise NotImplementedError
-
     @abstractmethod
     def learned(self, build: Builder, W: Value, name: str) -> Value:
         """The updated matrix in a program; the arrays of its parameters are blocks of one column.
@@ -290,8 +286,77 @@ class LowRank(Update):
         return f"{name} + U Vᵀ of rank {self.rank}"
 
 
+class CellwiseUpdate(Update):
+    """An update by which each cell is moved by one parameter at most.
+
+    Attributes
+    ----------
+    letter : str
+        Of the array of its parameters.
+    neutral : int
+        The parameter that moves nothing: 1 if cells are multiplied, 0 if it is added.
+    called : tuple of (int, str)
+        Names of groups in reports.
+    """
+
+    letter: ClassVar[str]
+    neutral: ClassVar[int]
+
+    called: tuple[tuple[int, str], ...]
+
+    @abstractmethod
+    def numbered(self, shape: tuple[int, int]) -> list[int]:
+        """The number of each parameter's group, as it was given."""
+
+    @abstractmethod
+    def _index(self, shape: tuple[int, int]) -> np.ndarray:
+        """For each cell the number of its parameter, from 1, or 0; equal lines once."""
+
+    def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
+        return {self.letter: (len(self.numbered(shape)), 1)}
+
+    def names(self, name: str, shape: tuple[int, int]) -> list[str]:
+        called = dict(self.called)
+        return [f"{self.letter}_{name}[{called.get(k, k)}]" for k in self.numbered(shape)]
+
+    def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
+        shape = getattr(W, "value", W).shape
+        return self.applied(W, self.moved_by(shape, None), values)
+
+    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
+        """The updated entries, each with the number of its parameter in an array alike."""
+        if not numbers.any():
+            return entries
+        own = values[self.letter][:, 0]
+        amounts = np.concatenate([own[:1] * 0 + self.neutral, own])[numbers]
+        return amounts * entries if self.neutral else amounts + entries
+
+    def learned(self, build: Builder, W: Value, name: str) -> Value:
+        shape = W.shape[0], W.shape[1]
+        neutral = build.constant(np.full(1, self.neutral, np.int64))
+        own = build.weight(f"{self.letter}_{name}", self.arrays(shape)[self.letter])
+        amounts = build.index(self.moved_by(shape, None), neutral, own)
+        return build.multiply(amounts, W) if self.neutral else build.add(W, amounts)
+
+    def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+        index = np.broadcast_to(self._index(shape), shape)
+        return index if support is None else index * np.asarray(support, np.int64)
+
+    def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
+        return (self.moved_by(shape, support) > 0).astype(np.int8)
+
+    def cells(self, shape: tuple[int, int], support: Any) -> Any:
+        if not isinstance(support, SparseMatrix):
+            return self.mask(shape, support)
+        numbers = self.numbers_at(shape, support.rows, support.columns)
+        return support.with_values((numbers > 0).astype(np.int8)).without_zeros()
+
+    def start(self, letter: str) -> int:
+        return self.neutral
+
+
 @dataclass(frozen=True)
-class Gain(Update):
+class Gain(CellwiseUpdate):
     """diag(g) W or W diag(g): ``{ gain = "rows" | "columns" | "cells", groups = … }``.
 
     Parameters
@@ -318,6 +383,8 @@ class Gain(Update):
     called: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     keyword: ClassVar[str] = "gain"
+    letter: ClassVar[str] = "g"
+    neutral: ClassVar[int] = 1
 
     def __post_init__(self) -> None:
         if self.line not in ("rows", "columns", "cells"):
@@ -337,13 +404,16 @@ class Gain(Update):
     def _axis(self) -> int:
         return 0 if self.line == "rows" else 1
 
+    def numbered(self, shape: tuple[int, int]) -> list[int]:
+        found = range(shape[self._axis]) if self.groups is None else _different(self.groups)
+        return list(map(int, found))
+
     def _index(self, shape: tuple[int, int]) -> np.ndarray:
-        """The number of each line's (or cell's) parameter, from 1; 0 if it has none."""
+        if self.line == "cells":
+            return np.asarray(self.table)
         if self.groups is None:
             index = np.arange(1, shape[self._axis] + 1)
         else:
-            if self.line == "cells":
-                return np.asarray(self.table)
             index = _ranked(np.array(self.groups))
         return index[:, None] if self.line == "rows" else index[None, :]
 
@@ -364,33 +434,6 @@ class Gain(Update):
                 f"{shape[self._axis]} {self.line}"
             )
 
-    def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
-        if self.line == "cells":
-            count = int(self.table.values.max(initial=0))
-        else:
-            count = int(self._index(shape).max(initial=0))
-        return {"g": (1, count) if self.line == "columns" else (count, 1)}
-
-    def names(self, name: str, shape: tuple[int, int]) -> list[str]:
-        if self.groups is None:
-            return [f"g_{name}[{k}]" for k in range(shape[self._axis])]
-        called = dict(self.called)
-        return [f"g_{name}[{called.get(k, k)}]" for k in _different(self.groups).tolist()]
-
-    def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
-        g = values["g"]
-        if self.groups is None:
-            return g * W
-        if not self.size((0, 0)):
-            return W
-        return self.applied(W, self._index((0, 0)), values)
-
-    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
-        g = values["g"]
-        flat = g[:, 0] if self.line != "columns" else g[0]
-        # The first factor is 1, for lines with the number 0.
-        return np.concatenate([flat[:1] * 0 + 1, flat])[numbers] * entries
-
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
     ) -> np.ndarray:
@@ -404,25 +447,6 @@ class Gain(Update):
         """Numbers of the parameters of cells, from 1."""
         return _ranked_table(self.groups)
 
-    def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        index = np.broadcast_to(self._index(shape), shape)
-        return index if support is None else index * np.asarray(support, np.int64)
-
-    def learned(self, build: Builder, W: Value, name: str) -> Value:
-        numbers = np.broadcast_to(self._index((W.shape[0], W.shape[1])), W.shape)
-        one = build.constant(np.ones(1, np.int64))
-        g = build.weight(f"g_{name}", (int(numbers.max(initial=0)), 1))
-        return build.multiply(build.index(numbers, one, g), W)
-
-    def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        return (self.moved_by(shape, support) > 0).astype(np.int8)
-
-    def cells(self, shape: tuple[int, int], support: Any) -> Any:
-        if not isinstance(support, SparseMatrix):
-            return self.mask(shape, support)
-        numbers = self.numbers_at(shape, support.rows, support.columns)
-        return support.with_values((numbers > 0).astype(np.int8)).without_zeros()
-
     def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
         left = np.concatenate([[False], kept["g"].ravel() != 0])
         if left[1:].all():
@@ -431,9 +455,6 @@ class Gain(Update):
         numbers = np.where(left[index], index if self.groups is None else self.groups, 0)
         groups = numbers if self.line == "cells" else numbers.ravel()
         return replace(self, groups=groups) if groups.any() else None
-
-    def start(self, letter: str) -> int:
-        return 1
 
     def to_dict(self) -> dict[str, Any]:
         if self.groups is None:
@@ -448,7 +469,7 @@ class Gain(Update):
 
 
 @dataclass(frozen=True)
-class Tied(Update):
+class Tied(CellwiseUpdate):
     """Cells with equal numbers move by the same amount: ``{ tied = [[1, 1], [2, 0]] }``.
 
     Cells with the number 0 are fixed.  `called` gives names of groups for reports.
@@ -465,6 +486,8 @@ class Tied(Update):
     called: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     keyword: ClassVar[str] = "tied"
+    letter: ClassVar[str] = "t"
+    neutral: ClassVar[int] = 0
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", _numbers(self.numbers, "tied"))
@@ -503,42 +526,16 @@ class Tied(Update):
                     f"support.{name}[{i}][{j}] is 0: a weight that does not exist cannot learn"
                 )
 
-    def arrays(self, shape: tuple[int, int]) -> dict[str, tuple[int, int]]:
-        return {"t": (int(self.table.values.max(initial=0)), 1)}
+    def numbered(self, shape: tuple[int, int]) -> list[int]:
+        return list(map(int, _different(self.numbers)))
 
-    def names(self, name: str, shape: tuple[int, int]) -> list[str]:
-        called = dict(self.called)
-        return [f"t_{name}[{called.get(k, k)}]" for k in _different(self.numbers).tolist()]
-
-    def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
-        if not len(self.table.values):
-            return W
-        return self.applied(W, np.asarray(self.table), values)
-
-    def applied(self, entries: Any, numbers: np.ndarray, values: Mapping[str, Any]) -> Any:
-        t = values["t"]
-        # The first summand is 0, for cells with the number 0.
-        return entries + np.concatenate([t[:1] * 0, t])[:, 0][numbers]
+    def _index(self, shape: tuple[int, int]) -> np.ndarray:
+        return np.asarray(self.table)
 
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
     ) -> np.ndarray:
         return self.table.at(rows, columns)
-
-    def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        return np.asarray(self.table)
-
-    def learned(self, build: Builder, W: Value, name: str) -> Value:
-        moved = build.index(np.asarray(self.table) - 1, self.block(build, W, name, "t"))
-        return build.add(W, moved)
-
-    def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
-        return (np.asarray(self.numbers) != 0).astype(np.int8)
-
-    def cells(self, shape: tuple[int, int], support: Any) -> Any:
-        if not isinstance(support, SparseMatrix):
-            return self.mask(shape, support)
-        return self.table.with_values(np.ones(len(self.table.values), np.int8))
 
     def restricted(self, shape: tuple[int, int], kept: Mapping[str, np.ndarray]) -> Update | None:
         left = np.concatenate([[False], kept["t"].ravel() != 0])

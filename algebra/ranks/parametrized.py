@@ -52,7 +52,7 @@ from algebra.networks.protocols import HasJacobian, HasUnits, jacobian_of
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem
-from algebra.problems.updates import Gain, LowRank, Update
+from algebra.problems.updates import CellwiseUpdate, Gain, LowRank, Update
 from algebra.programs.arrays import Function
 from algebra.programs.duals import DualValue
 from algebra.programs.program import Builder, Node, Program, Value
@@ -286,6 +286,7 @@ class Parametrized(HasJacobian):
                 before = before + (-point.matmul(drawn[name]["U"], drawn[name]["V"])) % point.p
             own = getattr(before, "value", before)
             if isinstance(own, SparseMatrix):
+                assert isinstance(update, CellwiseUpdate)
                 numbers = update.numbers_at(own.shape, own.rows, own.columns)[:, None]
                 weights[name] = before.with_entries(update.applied(before.entries, numbers, values))
             else:
