@@ -3,11 +3,18 @@
 The first paper (section 3.3) anticipates that "for large networks the match probability for all
 allocations will approach 1".  For a fixed number r of learnable weights of W it has a limit that
 depends on the digraph of their cells (`algebra.networks.large`), and the limit may be below 1.
+
+Tables: all digraphs of r cells, with as many equations as cells; some of them with more trials, to
+which MP_n = MP_∞ + c n^{-a} is fitted; random allocations, of a fixed number of cells, and of a
+number that grows with n, which are only simulated.  Trials at n units are decided by
+`numeric.experiments.large_networks`: those of `estimate`, in less time.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
 from itertools import permutations
 from typing import Any
 
@@ -15,30 +22,75 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from algebra.errors import InputError
+from algebra.networks.large import LargeNetwork
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.problem import Problem
+from algebra.problems.problem import ALL, Problem
+from algebra.problems.random_cells import RandomCells
+from algebra.results import named
 from algebra.systems.growth import limit_of
+from algebra.systems.root_count import generic_root_count
+from matchprob.api.certify import certify, verify
 from matchprob.api.estimate import estimate
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import FigureLayout
-from matchprob.figures.tables import Row, Rows, Tables, cell_number, groups, markdown_table
+from matchprob.figures.experiments import compute
+from matchprob.figures.tables import Rows, Tables, cell_number, groups, markdown_table
 from matchprob.report.drawing.palette import SERIES
 from matchprob.report.drawing.style import heading, tidy
+from numeric.experiments.large_networks import Shares, count_trials, shares
+from numeric.instances import draw_instance
+from numeric.statistics.estimate import Estimate, any_of
+from numeric.statistics.intervals import proportion_interval
 
 Cells = tuple[tuple[int, int], ...]
-# The digraphs of the picture, T = r, b = d = 1.
-CURVES: dict[str, Cells] = {
-    "3 disjoint cells": ((0, 1), (2, 3), (4, 5)),
-    "diagonal of 3": ((0, 0), (1, 1), (2, 2)),
-    "3-cycle": ((0, 1), (1, 2), (2, 0)),
-    "path of 2, and a cell": ((0, 1), (1, 2), (3, 4)),
-    "2 loops": ((0, 0), (1, 1)),
-    "loop, and a cell": ((0, 0), (1, 2)),
-}
 _SIZES = (8, 16, 32, 64)
+
+
+@dataclass(frozen=True)
+class _Curve:
+    """A digraph with more trials; T = r, b = d = 1; the limit of MP where a proof has it."""
+
+    name: str
+    cells: Cells
+    limit: float | None = None
+
+
+_CURVES = (
+    _Curve("3 disjoint cells", ((0, 1), (2, 3), (4, 5))),
+    _Curve("diagonal of 3", ((0, 0), (1, 1), (2, 2)), 0.5),
+    _Curve("3-cycle", ((0, 1), (1, 2), (2, 0))),
+    _Curve("path of 2, and a cell", ((0, 1), (1, 2), (3, 4))),
+    _Curve("2 loops", ((0, 0), (1, 1)), 0.5),
+    _Curve("loop, and a cell", ((0, 0), (1, 2)), 0.5),
+)
+_FAR = (*_SIZES, 128)
 # r, and T, b, d of the tables of all digraphs; m = r / d.
-_TABLES = ((1, 2, 1, 1), (2, 2, 1, 1), (2, 3, 1, 1), (2, 4, 1, 1), (3, 3, 1, 1), (3, 4, 1, 1),
-           (2, 2, 2, 2), (2, 3, 2, 2))  # fmt: skip
+_TABLES = ((1, 2, 1, 1), (1, 3, 1, 1), (1, 4, 1, 1), (2, 2, 1, 1), (2, 3, 1, 1), (2, 4, 1, 1),
+           (3, 3, 1, 1), (3, 4, 1, 1), (4, 4, 1, 1), (2, 2, 2, 2), (2, 3, 2, 2), (2, 4, 2, 2),
+           (4, 2, 2, 2))  # fmt: skip
+# √n at which digraphs are tried whose limit has no known equations.
+_ROOT = 100
+
+
+@dataclass(frozen=True)
+class _Task:
+    """Trials of a digraph at n units; n = 0 is the limit."""
+
+    cells: Cells
+    T: int
+    b: int
+    d: int
+    n: int
+    trials: int
+    seed: int
+
+    @property
+    def problem(self) -> Problem:
+        """That of n units; of a limit, the smallest number that holds the cells."""
+        units = 1 + max(unit for cell in self.cells for unit in cell)
+        return problem_of(
+            self.cells, self.n or max(units, self.T * max(self.b, self.d)), self.T, self.b, self.d
+        )
 
 
 def digraphs(r: int) -> list[Cells]:
@@ -76,63 +128,219 @@ def problem_of(cells: Cells, n: int, T: int, b: int = 1, d: int = 1) -> Problem:
     return Problem(LinearRNN(n=n, T=T, b=b, d=d, m=len(cells) // d), {"W": mask})
 
 
-def _measured(run: Run, problem: Problem, limit: bool) -> dict[str, Any]:
-    found = estimate(
-        problem, run.trials, seed=run.seed, store=run.store, workers=run.workers, limit=limit
-    )
-    interval = found.interval()
-    return {
-        "trials": found.trials, "matched": found.matched, "unmatched": found.unmatched,
-        "undetermined": found.undetermined, "low": round(interval.low, 4),
-        "high": round(interval.high, 4), "certified": int(found.certified is not None),
-    }  # fmt: skip
+def reversed_cells(cells: Cells) -> Cells:
+    """The digraph with all arrows reversed: of b = d = 1 it has the same law, by transposition."""
+    return _least(tuple((j, i) for i, j in cells))
+
+
+def _work(task: _Task) -> dict[str, Any]:
+    """The outcomes of a task."""
+    if not task.n:
+        return _limit(task)
+    return asdict(count_trials(task.problem, task.trials, task.seed)) | {"verdict": ""}
+
+
+def _limit(task: _Task) -> dict[str, Any]:
+    problem, seed = task.problem, task.seed
+    try:
+        parts = (found := limit_of(problem, seed=seed)).deciding
+    except InputError:
+        return _far(task)
+    # Of labels that are 0 every trial is decided over Q, which takes longer.
+    slow = any(part.teacher is not None for part in parts)
+    trials = -(-task.trials // 2) if slow and not found.odd else task.trials
+    out = {"root_count": " + ".join(map(str, found.counts)) or "not joined"}
+    out["verdict"] = " ".join(dict.fromkeys(map(_verified, parts)))
+    if found.odd:
+        return out | asdict(Shares(trials, 0, 0, 1, True)) | out
+    mp = any_of([estimate(part, trials, seed=seed) for part in parts])
+    certified = mp.certified is not None
+    return asdict(Shares(mp.matched, mp.unmatched, mp.undetermined, 0, certified)) | out
+
+
+def _verified(part: Problem) -> str:
+    """The verdict on a part, verified."""
+    if part.teacher is not None:
+        return "trials"
+    found = certify(part)
+    if found.verdict == "undecided":
+        return found.verdict
+    return found.verdict if verify(found).holds else "refused"
+
+
+def _far(task: _Task) -> dict[str, Any]:
+    """Trials at n = _ROOT², whose numbers are normal: for a digraph with unknown equations."""
+    sizes = {name: getattr(task.problem.network, name) for name in ("T", "b", "d", "m")}
+    problem = Problem(LargeNetwork(cells=task.cells, root=_ROOT, **sizes), {"W": ALL})
+    drawn = (draw_instance(problem, task.seed, index) for index in range(task.trials))
+    N = generic_root_count(problem.allocation, seed=task.seed).value
+    return asdict(shares(problem, drawn, task.trials, N)) | {"root_count": "open", "verdict": ""}
+
+
+def _numbers(found: dict[str, Any], n: int | None = None) -> dict[str, Any]:
+    """Columns of a result; at n units their names end with n."""
+    interval = proportion_interval(found["matched"], found["unmatched"], found["undetermined"])
+    trials = found["matched"] + found["unmatched"] + found["undetermined"]
+    low, high = (1.0, 1.0) if found["certified"] else (interval.low, interval.high)
+    if found["certified"] and not found["matched"]:
+        low = high = 0.0
+    mp = found["matched"] / trials
+    end = "" if n is None else n
+    columns = {"mp": mp, "low": low, "high": high}
+    return {f"{name}{end}": round(value, 4) for name, value in columns.items()}
 
 
 def _table(run: Run) -> Rows:
-    """The limits of all digraphs: N of each growth, and MP."""
+    """The limits of all digraphs: N of each growth, and MP there and at finite n."""
     rows = []
     for r, T, b, d in run.some(_TABLES):
-        for cells in run.some(digraphs(r)):
-            problem = problem_of(cells, max(2 * r, T * b, T * d), T, b, d)
+        trials = max(1, run.trials // (20 if r == 4 else 10))
+        every = [c for c in digraphs(r) if max(b, d) > 1 or c <= reversed_cells(c)]
+        tasks = {
+            (cells, n): _Task(cells, T, b, d, n, trials, _seed(run, n))
+            for cells in run.some(every)
+            for n in (0, *_sizes(r, d))
+        }
+        found = _computed(run, list(tasks.values()))
+        for cells in dict.fromkeys(cells for cells, _ in tasks):
+            own = {n: found[tasks[cells, n]] for n in (0, *_sizes(r, d))}
             text = " ".join(f"{i}{j}" for i, j in cells)
-            row: dict[str, Any] = {"cells": text, "r": r, "T": T, "b": b, "d": d}
-            try:
-                counts = limit_of(problem, seed=run.seed).counts
-            except InputError as error:
-                run.say(f"{text}, T = {T}: {error}")
-                blank = dict.fromkeys(("trials", "matched", "unmatched", "undetermined"), 0)
-                rows.append({**row, "N": "open", **blank, "low": 0, "high": 1, "certified": 0})
-                continue
-            N = " + ".join(map(str, counts)) or "not joined"
-            rows.append({**row, "N": N, **_measured(run, problem, True)})
+            N = own[max(own)]["root_count"]
+            row: dict[str, Any] = {
+                "cells": text, "r": r, "T": T, "b": b, "d": d, "growths": own[0]["root_count"],
+                "N": N, "N8": own[8]["root_count"] if 8 in own else N,
+                "verdict": own[0]["verdict"], "exact": int(own[0]["certified"]),
+                **_numbers(own[0]),
+            }  # fmt: skip
+            for n in _SIZES:
+                blank = {f"mp{n}": "", f"low{n}": "", f"high{n}": ""}
+                row |= _numbers(own[n], n) if n in own else blank
+            rows.append(row)
         run.say(f"r = {r}, T = {T}, b = {b}, d = {d}: {len(rows)} digraphs in all")
     return rows
 
 
-def _share(row: Row) -> float:
-    return cell_number(row, "matched") / max(cell_number(row, "trials"), 1)
+def _sizes(r: int, d: int) -> tuple[int, ...]:
+    """The sizes n of a table."""
+    return (8, 64) if r == 4 and d > 1 else _SIZES
 
 
-def _approach(rows: Rows) -> str:
-    """The misfits of MP_n = MP_∞ + c n^{-a} for a = 1/2 and 1, and the fitted c."""
-    (last,) = [row for row in rows if not row["n"]]
-    finite = [row for row in rows if row["n"]]
-    parts = []
-    for a in (0.5, 1.0):
-        x = np.array([cell_number(row, "n") ** -a for row in finite])
-        y = np.array([_share(row) - _share(last) for row in finite])
-        trials = np.array([cell_number(row, "trials") for row in finite])
-        p = np.array([(cell_number(row, "matched") + 1) / (t + 2)
-                      for row, t in zip(finite, trials, strict=True)])  # fmt: skip
-        q = (cell_number(last, "matched") + 1) / (cell_number(last, "trials") + 2)
-        own = q * (1 - q) / cell_number(last, "trials") * (not last["certified"])
-        S = np.diag(p * (1 - p) / trials) + own
-        inverse = np.linalg.inv(S)
-        weight = x @ inverse @ x
-        c = x @ inverse @ y / weight
-        misfit = (y - c * x) @ inverse @ (y - c * x)
-        parts.append(f"n^-{a:g}: c = {c:.2f} ± {1.96 / weight**0.5:.2f}, χ² = {misfit:.1f}")
-    return f"{'; '.join(parts)} ({len(finite) - 1} degrees of freedom)"
+def _seed(run: Run, n: int) -> int:
+    """Different trials for each n: with one seed the first entries of the matrices are equal."""
+    return 1000 * run.seed + n
+
+
+def _computed(run: Run, tasks: Sequence[_Task]) -> dict[_Task, dict[str, Any]]:
+    return compute(run, tasks, lambda task: (repr(task), 0), _work)
+
+
+def _curves(run: Run) -> Rows:
+    """Trials at many n of some digraphs; n = 0 is the limit."""
+    rows: Rows = []
+    for curve in _CURVES:
+        T = len(curve.cells)
+        tasks = [_Task(curve.cells, T, 1, 1, n, run.trials, _seed(run, n)) for n in run.some(_FAR)]
+        if curve.limit is None:
+            tasks.insert(0, _Task(curve.cells, T, 1, 1, 0, 2 * run.trials, _seed(run, 0)))
+        found = _computed(run, tasks)
+        own = [
+            {"curve": curve.name, "n": task.n, "trials": task.trials, **_numbers(found[task])}
+            for task in tasks
+        ]
+        if curve.limit is not None:
+            known = dict.fromkeys(("mp", "low", "high"), curve.limit)
+            own.insert(0, {"curve": curve.name, "n": 0, "trials": 0, **known})
+        run.say(f"{curve.name}: {own[0]['mp']:.3f} in the limit")
+        rows = [*rows, *own]
+    return rows
+
+
+def misfits(rows: Rows, powers: Sequence[float]) -> list[tuple[float, float, float]]:
+    """χ², c and its standard error of MP_n = MP_∞ + c n^{-a}, for each power a.
+
+    Parameters
+    ----------
+    rows : sequence of mapping
+        With n (0 is the limit), mp, and trials (0 if the limit is known).
+    powers : sequence of float
+    """
+    n, mp, trials = (
+        np.array([cell_number(row, key) for row in rows]) for key in ("n", "mp", "trials")
+    )
+    p = (mp * trials + 1) / (trials + 2)
+    # A known limit has a weight that no trial changes.
+    weight = np.where(trials > 0, trials / (p * (1 - p)), 1e9)
+    out = []
+    for a in powers:
+        x = np.where(n > 0, np.maximum(n, 1) ** -a, 0.0)
+        A = np.stack([np.ones(len(n)), x], 1)
+        covariance = np.linalg.inv(A.T @ (weight[:, None] * A))
+        best = covariance @ (A.T @ (weight * mp))
+        chi = float(weight @ (mp - A @ best) ** 2)
+        out.append((chi, float(best[1]), float(covariance[1, 1] ** 0.5)))
+    return out
+
+
+def approach(rows: Rows) -> dict[str, Any]:
+    """The fitted power a of MP_n = MP_∞ + c n^{-a}, with its interval, and the misfit at n = 64."""
+    powers = [0.05 * k for k in range(1, 81)]
+    found = misfits(rows, powers)
+    least = min(chi for chi, _, _ in found)
+    inside = [a for a, (chi, _, _) in zip(powers, found, strict=True) if chi < least + 3.84]
+    (best,) = [a for a, (chi, _, _) in zip(powers, found, strict=True) if chi == least]
+    row: dict[str, Any] = {
+        "curve": rows[0]["curve"], "a": round(best, 2), "a_low": round(inside[0], 2),
+        "a_high": round(inside[-1], 2), "chi2": round(least, 1),
+    }  # fmt: skip
+    for name, a in (("half", 0.5), ("one", 1.0)):
+        ((chi, c, error),) = misfits(rows, [a])
+        row |= {f"chi2_{name}": round(chi, 1), f"c_{name}": round(c, 3),
+                f"error_{name}": round(error, 3)}  # fmt: skip
+        at = [row for row in rows if row["n"] == 64]
+        if at:
+            p = cell_number(at[0], "mp")
+            own = (max(p * (1 - p), 1e-9) / cell_number(at[0], "trials")) ** 0.5
+            away = p - cell_number(rows[0], "mp") - c * 64**-a
+            row[f"z64_{name}"] = round(away / own, 1)
+    return row
+
+
+def _random(run: Run) -> Rows:
+    """Random allocations: r fixed beside the limit; r = n and n log n as in Figure 2."""
+    trials, rows = max(1, run.trials // 50), []
+    for r in run.some(range(2, 7)):
+        random = RandomCells(budget=r)
+        for n in (0, *run.some((16, 64))):
+            network = LinearRNN(n=n or 2 * r, T=r, b=1, d=1, m=r)
+            own = trials if n or r > 5 else run.trials // 2
+            found = estimate(Problem(network, {"W": random}), own, seed=run.seed, limit=not n,
+                             store=run.store, workers=run.workers)  # fmt: skip
+            rows.append(_random_row("r fixed", n, network, r, found))
+        run.say(f"{r} random cells")
+    growing: dict[str, Callable[[int], int]] = {
+        "r = n": lambda n: 2,
+        "r = n log n": lambda n: round(2 * math.log(n)),
+    }
+    for name, outputs in growing.items():
+        for n in run.some((4, 8, 12, 16)):
+            T, d = n // 2, outputs(n)
+            network = LinearRNN(n=n, T=T, b=1, d=d, m=T)
+            random = RandomCells(budget=d * T, max_per_row=T, max_per_column=min(T * d, n))
+            found = estimate(Problem(network, {"W": random}), trials, seed=run.seed,
+                             store=run.store, workers=run.workers, trial_timeout=60)  # fmt: skip
+            rows.append(_random_row(name, n, network, d * T, found))
+        run.say(name)
+    return rows
+
+
+def _random_row(name: str, n: int, network: LinearRNN, r: int, found: Estimate) -> dict[str, Any]:
+    counts = named(found, "matched", "unmatched", "undetermined")
+    row = {"curve": name, "r": r, "n": n, "T": network.T, "d": network.d, "trials": found.trials}
+    certified = found.certified is not None
+    return row | {
+        "undetermined": found.undetermined,
+        **_numbers(counts | {"certified": certified}),
+    }
 
 
 def _panel(axes: Axes, tables: Tables) -> Axes:
@@ -142,16 +350,17 @@ def _panel(axes: Axes, tables: Tables) -> Axes:
     ):
         finite = [row for row in rows if cell_number(row, "n")]
         (last,) = [row for row in rows if not cell_number(row, "n")]
-        x, y = [cell_number(row, "n") for row in finite], [_share(row) for row in finite]
-        low = [max(v - cell_number(row, "low"), 0) for row, v in zip(finite, y, strict=True)]
-        high = [max(cell_number(row, "high") - v, 0) for row, v in zip(finite, y, strict=True)]
-        axes.errorbar(
-            x, y, [low, high], color=colour, marker="o", ms=4, mfc="white", lw=1, label=name
+        x, y, low, high = (
+            np.array([cell_number(row, key) for row in finite])
+            for key in ("n", "mp", "low", "high")
         )
-        axes.axhline(_share(last), color=colour, lw=0.8, ls="--")
+        axes.errorbar(
+            x, y, [y - low, high - y], color=colour, marker="o", ms=4, mfc="white", lw=1, label=name
+        )
+        axes.axhline(cell_number(last, "mp"), color=colour, lw=0.8, ls="--")
         axes.axhspan(cell_number(last, "low"), cell_number(last, "high"), color=colour, alpha=0.12)
     axes.set_xscale("log", base=2)
-    axes.set_ylim(-0.03, 1.05)
+    axes.set_ylim(0.4, 1.02)
     heading(
         axes, "MP of growing linear RNNs; dashed: the limits", axes.get_legend_handles_labels()[0]
     )
@@ -159,27 +368,40 @@ def _panel(axes: Axes, tables: Tables) -> Axes:
 
 
 @register_figure(
-    "large-networks", "First paper, section 3.3: what MP tends to in large networks", 400,
-    FigureLayout((_panel,), height=4.4), tables=("curves",),
+    "large-networks", "First paper, section 3.3: what MP tends to in large networks", 2000,
+    FigureLayout((_panel,), height=4.4), tables=("curves", "approach", "random"),
 )  # fmt: skip
 def large_networks(run: Run) -> Numbers:
-    """Limits of all small digraphs, and MP at n = 8 … 64 of some."""
-    curves: Rows = []
-    texts = []
-    for name, cells in CURVES.items():
-        T = len(cells)
-        own: list[dict[str, Any]] = []
-        for n in (0, *run.some(_SIZES)):
-            problem = problem_of(cells, n or 2 * T, T)
-            own.append({"curve": name, "n": n, **_measured(run, problem, not n)})
-        curves = [*curves, *own]
-        if len(own) > 2:
-            texts.append(f"* {name}: {_approach(own)}.")
-        run.say(f"{name}: {_share(own[0]):.3f} in the limit")
+    """Limits of all small digraphs, and MP at n = 8 … 64."""
+    curves = _curves(run)
+    fits = [approach(own) for own in groups(curves, "curve").values() if len(own) > 2]
     rows = _table(run)
-    below = [row for row in rows if row["N"] != "open" and cell_number(row, "high") < 1]
-    lines = [
-        f"{len(rows)} digraphs; {len(below)} have a limit below 1 with 95 % confidence.", "",
-        "MP_n = MP_∞ + c n^-a:", "", *texts, "", markdown_table(rows), "", markdown_table(curves),
-    ]  # fmt: skip
-    return Numbers(rows, "# Large networks\n\n" + "\n".join(lines), more={"curves": curves})
+    random = _random(run)
+    tables = (fits, curves, random, rows)
+    text = "\n\n".join(
+        ["# Large networks", *_summary(rows), "MP_n = MP_∞ + c n^-a:", *map(markdown_table, tables)]
+    )
+    more = {"curves": curves, "approach": fits, "random": random}
+    return Numbers(rows, text, more=more)
+
+
+def _summary(rows: Rows) -> list[str]:
+    """What the tables of all digraphs show."""
+    known = [row for row in rows if row["growths"] != "open" or row["exact"]]
+    sure = [row for row in known if row["exact"] and row["mp"] == 1]
+    below = [row for row in known if row["high"] < 1]
+    out = [
+        f"{len(rows)} digraphs: the limit of MP is exactly 1 for {len(sure)}, below 1 with 95 % "
+        f"confidence for {len(below)}; of {len(rows) - len(known)} the equations are not known.",
+    ]
+    for key in dict.fromkeys((row["r"], row["T"], row["b"], row["d"]) for row in rows):
+        own = [row for row in known if (row["r"], row["T"], row["b"], row["d"]) == key]
+        if own:
+            last = min(own, key=lambda row: cell_number(row, "mp"))
+            ones = sum(bool(row["exact"]) and row["mp"] == 1 for row in own)
+            r, T, b, d = key
+            out.append(
+                f"* r = {r}, T = {T}, b = {b}, d = {d}: {ones} of {len(own)} have the limit 1; the "
+                f"smallest is that of {last['cells']}, {last['mp']} [{last['low']}, {last['high']}]"
+            )
+    return out

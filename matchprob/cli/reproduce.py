@@ -23,6 +23,9 @@ from matchprob.io.sizes import DPI, inches
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import LineArgument, LineOption
 
+# Of a first look.
+_QUICK_POINTS, _QUICK_TRIALS = 2, 40
+
 
 class Suffix(StrEnum):
     """Formats of pictures."""
@@ -36,6 +39,7 @@ def reproduce(
     name: Annotated[str | None, LineArgument()] = None,
     trials: Annotated[Sequence[str] | None, LineOption(metavar="[CURVE:]N")] = None,
     points: Annotated[int | None, LineOption(least=1)] = None,
+    quick: bool = False,
     out: Annotated[Path, LineOption(metavar="DIR")] = Path("figures"),
     store: Annotated[Path | None, LineOption(metavar="FILE")] = None,
     baseline: Annotated[int, LineOption(least=0)] = 0,
@@ -60,6 +64,8 @@ def reproduce(
         default as many as take a few minutes.
     points : int, optional
         Largest number of points on each curve; all by default.
+    quick : bool, optional
+        A first look: at most two points on each curve, and 40 trials for each, unless given.
     out : Path, optional
         Folder for the files.
     store : Path, optional
@@ -88,12 +94,15 @@ def reproduce(
                 put(f"{figure.name:<12} {figure.title}\n")
         return
     figure = find_figure(name)
-    if kept and (trials or points or store or baseline or data):
+    if kept and (trials or points or quick or store or baseline or data):
         raise InputError(
             f"--from {kept} draws what was computed before: it does not go with --trials, "
-            "--points, --store, --baseline, --data"
+            "--points, --quick, --store, --baseline, --data"
         )
     every, single = figure.trials_of(trials or ())
+    if quick:
+        every = every if trials else min(every, _QUICK_TRIALS)
+        points = points or _QUICK_POINTS
     try:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -12,6 +12,7 @@ from functools import cache
 
 from algebra.linalg.modular import random_prime, rational_residues
 from algebra.networks.base import Support
+from algebra.networks.protocols import HasLimits
 from algebra.polynomials.rings import RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
@@ -53,13 +54,14 @@ def inspect_linear(
     reports, skipped = form_reports(
         allocation, all_forms, lambda form: form_report(instance().system(form)), largest
     )
+    counted = isinstance(allocation.network, HasLimits)
     return Inspection(
         allocation=allocation,
         prime=p,
         forms=reports,
         skipped=skipped,
-        budgets=budgets(allocation),
-        violations=budget_violations(allocation),
+        budgets=budgets(allocation) if counted else (),
+        violations=budget_violations(allocation) if counted else (),
     )
 
 

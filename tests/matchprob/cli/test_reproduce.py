@@ -5,7 +5,7 @@ from pathlib import Path
 
 from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
 
-from matchprob.figures import FIGURES, Run, figures, find_figure, register_figure
+from matchprob.figures import FIGURES, Numbers, Run, figures, find_figure, register_figure
 from matchprob.figures.curves import FigureLayout
 from matchprob.figures.points import CurvePoint, Measured, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
@@ -163,3 +163,19 @@ def test_pictures_for_a_page(tmp_path, complaint, capsys):
     capsys.readouterr()
     for bad in (["--format", "gif"], ["--width", "85"], ["--dpi", "1"]):
         assert complaint(*words, *bad)
+
+
+def test_a_quick_look(tmp_path, monkeypatch, printed, complaint):
+    """`--quick` asks for two points and 40 trials, unless others are given."""
+    monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
+    asked = []
+
+    @register_figure("mine", "a test", 300)
+    def mine(run):
+        asked.append((run.trials, run.points))
+        return Numbers([{"x": 1}], "text")
+
+    for more in ((), ("--trials", 300), ("--points", 5)):
+        printed("reproduce", "mine", "--quick", *more, "--out", tmp_path)
+    assert asked == [(40, 2), (300, 2), (40, 5)]
+    assert "--quick" in complaint("reproduce", "mine", "--quick", "--from", tmp_path)

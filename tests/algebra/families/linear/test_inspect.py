@@ -3,6 +3,7 @@
 import json
 
 from algebra.families.equations import inspect_allocation
+from algebra.networks.large import LimitNetwork
 from matchprob import Allocation, LinearRNN, ShallowReLU
 from tests.samples import NET
 
@@ -88,3 +89,12 @@ def test_a_form_of_very_many_steps_is_not_built(monkeypatch):
     found = inspect_allocation(Allocation.rows(net, "W", [0]))
     assert found.forms == ()
     assert "at least 1000000 unknowns" in found.skipped[0]
+
+
+def test_a_limit_of_large_networks():
+    """Of disjoint cells one quadratic equation is left; the kind has no budgets."""
+    net = LimitNetwork(cells=((0, 1), (2, 3), (4, 5)), T=3, b=1, d=1, m=3)
+    found = inspect_allocation(Allocation.from_masks(net, W=[[1], [1], [1]]))
+    (form,) = found.forms
+    assert (form.core_equations, form.core_unknowns, form.core_degree) == (1, 1, 2)
+    assert found.budgets == found.violations == ()

@@ -1,0 +1,111 @@
+"""Trials of linear RNNs of any size in which few cells of W learn, by the few numbers that count.
+
+The labels of such a network are polynomials in the learnable weights whose coefficients are
+D W^a e_i, e_j^T W^a e_i, e_j^T W^a B and D W^t B (`algebra.networks.large`): they are computed from
+drawn matrices of n units, and the system of these numbers, of the size of the cells, is solved in
+place of the network.  Numbers are rounded: that of doubles.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from algebra.networks.large import LargeNetwork
+from algebra.problems.problem import ALL, Problem
+from algebra.systems.root_count import generic_root_count
+from numeric.counts import COMPLETE
+from numeric.engines.counter import InstanceCounter
+from numeric.instances import Instance, draw_instance
+
+
+@dataclass(frozen=True)
+class Shares:
+    """Outcomes of the trials of one network.
+
+    Attributes
+    ----------
+    matched, unmatched, undetermined : int
+    root_count : int
+        N.
+    certified : bool
+        Whether N is odd: then no trial is drawn, and all match.
+    """
+
+    matched: int
+    unmatched: int
+    undetermined: int
+    root_count: int
+    certified: bool = False
+
+
+def count_trials(problem: Problem, trials: int, seed: int) -> Shares:
+    """Trials of a linear RNN, those of `estimate`, with all solutions counted.
+
+    Parameters
+    ----------
+    problem : Problem
+        Of kind ``lrnn``, without options; cells of W learn.
+    trials, seed : int
+    """
+    network, cells = problem.network, tuple((i, j) for _, i, j in problem.allocation.cells)
+    sizes = {name: getattr(network, name) for name in ("T", "b", "d", "m")}
+    large = LargeNetwork(cells=cells, **sizes)
+    small = Problem(large, {"W": ALL})
+    drawn = (draw_instance(problem, seed, index) for index in range(trials))
+    instances = (
+        replace(i, problem=small, allocation=small.allocation, drawn_labels=i.labels,
+                weights=numbers_of(large, i.weights))
+        for i in drawn
+    )  # fmt: skip
+    return shares(small, instances, trials, generic_root_count(problem.allocation, seed=seed).value)
+
+
+def shares(problem: Problem, instances: Iterable[Instance], trials: int, N: int) -> Shares:
+    """Outcomes of instances, or, if N is odd, the certain ones of so many.
+
+    Parameters
+    ----------
+    problem : Problem
+    instances : iterable of Instance
+    trials : int
+        Their number.
+    N : int
+        The number of complex solutions of generic instances.
+    """
+    if N % 2:
+        return Shares(trials, 0, 0, N, certified=True)
+    with InstanceCounter(problem, complete=False) as counter:
+        counts = counter.count_many(list(instances))
+    matched = sum(bool(count.real) for count in counts)
+    unmatched = sum(count.status == COMPLETE and not count.real for count in counts)
+    return Shares(matched, unmatched, trials - matched - unmatched, N)
+
+
+def numbers_of(network: LargeNetwork, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+    """The frozen weights of a `LargeNetwork`, root = 1, with the labels of a network of n units.
+
+    Parameters
+    ----------
+    network : LargeNetwork
+    weights : mapping of str to ndarray
+        D (d, n), W (n, n), B (n, b).  What W has in learnable cells, learnt weights add to.
+    """
+    D, W, B = (weights[name] for name in "DWB")
+    heads, tails = list(network.heads), list(network.tails)
+    images, middle, outputs = [B], [np.eye(len(W))[:, heads]], [D]
+    for _ in range(network.T):
+        images.append(W @ images[-1])
+        middle.append(W @ middle[-1])
+        outputs.append(outputs[-1] @ W)
+    tables: dict[str, Any] = {
+        "H": [D @ image for image in images[1:]],
+        "D": [own[:, heads].T for own in outputs[:-1]],
+        "G": [own[tails].T for own in middle[1:-1]],
+        "B": [own[tails] for own in images[:-1]],
+        "W": np.zeros(len(network.cells)),
+    }
+    return {name: np.reshape(tables[name], shape) for name, shape in network.shapes.items()}

@@ -1,0 +1,57 @@
+"""What MP tends to: digraphs, fitted powers, tables of a short run."""
+
+from itertools import combinations, permutations, product
+
+import numpy as np
+import pytest
+
+from matchprob.figures import Run, find_figure
+from matchprob.figures.papers import large_networks as large
+
+
+def test_digraphs_by_brute_force():
+    """All pairs of cells on four units, up to renaming, are the nine digraphs; 183 have four."""
+    seen = set()
+    for cells in combinations(product(range(4), repeat=2), 2):
+        names = permutations(range(4))
+        seen.add(min(tuple(sorted((n[i], n[j]) for i, j in cells)) for n in names))
+    assert len(seen) == len(large.digraphs(2)) == 9
+    assert [len(large.digraphs(r)) for r in (3, 4)] == [37, 183]
+    every = large.digraphs(3)
+    assert {large.reversed_cells(cells) for cells in every} == set(every)
+
+
+@pytest.mark.parametrize("power", [0.5, 1.0])
+def test_fitted_powers(power):
+    """Of MP = 0.6 + 0.9 n^-a the power a, c and MP at n = 64 are found, the other power is not."""
+    rows = [
+        {"curve": "made up", "n": n, "trials": 10**7, "mp": 0.6 + (0.9 * n**-power if n else 0)}
+        for n in (0, 8, 16, 32, 64)
+    ]
+    found = large.approach(rows)
+    assert found["a_low"] <= found["a"] == power <= found["a_high"]
+    name, other = ("half", "one") if power < 1 else ("one", "half")
+    assert abs(found[f"c_{name}"] - 0.9) < 0.01
+    assert abs(found[f"z64_{name}"]) < 0.1 < 3 < abs(found[f"z64_{other}"])
+    assert found[f"chi2_{name}"] < 0.1 < 100 < found[f"chi2_{other}"]
+
+
+def test_a_short_run(tmp_path, monkeypatch):
+    """Limits that are known: 1/2 of two loops, 1 of a path, an open one is said to be open."""
+    cells = {2: [((0, 0), (1, 1)), ((0, 1), (1, 2))], 3: [((0, 0), (1, 2), (2, 1))]}
+    monkeypatch.setattr(large, "digraphs", cells.get)
+    monkeypatch.setattr(large, "_TABLES", ((2, 2, 1, 1), (3, 3, 1, 1)))
+    monkeypatch.setattr(large, "_CURVES", large._CURVES[4:5])
+    monkeypatch.setattr(large, "_random", lambda run: [{"n": 0}])
+    run = Run(100, 0, tmp_path / "s.sqlite", 1, 0, lambda text: None, points=2)
+    found = large.large_networks(run)
+    loops, path, other = found.rows
+    assert (loops["growths"], loops["verdict"], loops["exact"]) == ("2", "trials", 0)
+    assert loops["low"] < 0.5 < loops["high"]
+    assert (path["growths"], path["N"], path["mp"]) == ("1 + 1", 2, 1.0)
+    assert (path["verdict"], path["exact"]) == ("maximal", 1)
+    assert (other["growths"], other["N"], other["exact"]) == ("open", 6, 0)
+    assert "of 1 the equations are not known" in found.text
+    figure = find_figure("large-networks").pictures[0]
+    (axes,) = figure.draw(found.tables).axes
+    assert np.allclose(axes.get_lines()[0].get_xdata(), [8, 128])
