@@ -194,10 +194,10 @@ def _table(run: Run) -> Rows:
     """The limits of all digraphs: N of each growth, and MP there and at finite n."""
     rows = []
     for r, T, b, d in run.some(_TABLES):
-        trials = max(1, run.trials // (20 if r == 4 else 10))
+        trials = max(1, run.trials // (40 if r == 4 else 20))
         every = [c for c in digraphs(r) if max(b, d) > 1 or c <= reversed_cells(c)]
         tasks = {
-            (cells, n): _Task(cells, T, b, d, n, trials, _seed(run, n))
+            (cells, n): _Task(cells, T, b, d, n, trials if n else 2 * trials, _seed(run, n))
             for cells in run.some(every)
             for n in (0, *_sizes(r, d))
         }
@@ -281,7 +281,7 @@ def misfits(rows: Rows, powers: Sequence[float]) -> list[tuple[float, float, flo
     return out
 
 
-def approach(rows: Rows) -> dict[str, Any]:
+def _approach(rows: Rows) -> dict[str, Any]:
     """The fitted power a of MP_n = MP_∞ + c n^{-a}, with its interval, and the misfit at n = 64."""
     powers = [0.05 * k for k in range(1, 81)]
     found = misfits(rows, powers)
@@ -307,7 +307,7 @@ def approach(rows: Rows) -> dict[str, Any]:
 
 def _random(run: Run) -> Rows:
     """Random allocations: r fixed beside the limit; r = n and n log n as in Figure 2."""
-    trials, rows = max(1, run.trials // 50), []
+    trials, rows = max(1, run.trials // 80), []
     for r in run.some(range(2, 7)):
         random = RandomCells(budget=r)
         for n in (0, *run.some((16, 64))):
@@ -374,14 +374,14 @@ def _panel(axes: Axes, tables: Tables) -> Axes:
 def large_networks(run: Run) -> Numbers:
     """Limits of all small digraphs, and MP at n = 8 … 64."""
     curves = _curves(run)
-    fits = [approach(own) for own in groups(curves, "curve").values() if len(own) > 2]
+    approach = [_approach(own) for own in groups(curves, "curve").values() if len(own) > 2]
     rows = _table(run)
     random = _random(run)
-    tables = (fits, curves, random, rows)
+    tables = (approach, curves, random, rows)
     text = "\n\n".join(
         ["# Large networks", *_summary(rows), "MP_n = MP_∞ + c n^-a:", *map(markdown_table, tables)]
     )
-    more = {"curves": curves, "approach": fits, "random": random}
+    more = {"curves": curves, "approach": approach, "random": random}
     return Numbers(rows, text, more=more)
 
 

@@ -24,7 +24,8 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import LineArgument, LineOption
 
 # Of a first look.
-_QUICK_POINTS, _QUICK_TRIALS = 2, 40
+_QUICK_POINTS = 2
+_QUICK_TRIALS = 40
 
 
 class Suffix(StrEnum):

@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 
+from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from numeric.equations.system import ParameterSystem
 from numeric.kernels import cache_folder
@@ -28,7 +29,10 @@ VERSION = 1
 
 def cache_file(of: ParameterSystem, seed: int) -> Path:
     """The file of a start system."""
-    problem = Problem.of(of.allocation, support=of.support)
+    # A start system has arbitrary labels; a problem whose teacher is left out must say so.
+    arbitrary = bool(of.allocation.network.needs_teacher)
+    laws = Distribution(labels="normal") if arbitrary else Distribution()
+    problem = Problem.of(of.allocation, support=of.support, distribution=laws)
     return cache_folder() / f"start-{problem.digest}-{seed}-v{VERSION}.npz"
 
 
