@@ -37,7 +37,7 @@ from matchprob.figures.experiments import compute
 from matchprob.figures.tables import Rows, Tables, cell_number, groups, markdown_table
 from matchprob.report.drawing.palette import SERIES
 from matchprob.report.drawing.style import heading, tidy
-from numeric.experiments.large_networks import Shares, count_trials, shares
+from numeric.experiments.large_networks import MatchCounts, count_matches, count_trials
 from numeric.instances import draw_instance
 from numeric.statistics.estimate import Estimate, any_of
 from numeric.statistics.intervals import proportion_interval
@@ -152,10 +152,10 @@ def _limit(task: _Task) -> dict[str, Any]:
     out = {"root_count": " + ".join(map(str, found.counts)) or "not joined"}
     out["verdict"] = " ".join(dict.fromkeys(map(_verified, parts)))
     if found.odd:
-        return out | asdict(Shares(trials, 0, 0, 1, True)) | out
+        return out | asdict(MatchCounts(trials, 0, 0, 1, True)) | out
     mp = any_of([estimate(part, trials, seed=seed) for part in parts])
     certified = mp.certified is not None
-    return asdict(Shares(mp.matched, mp.unmatched, mp.undetermined, 0, certified)) | out
+    return asdict(MatchCounts(mp.matched, mp.unmatched, mp.undetermined, 0, certified)) | out
 
 
 def _verified(part: Problem) -> str:
@@ -174,7 +174,10 @@ def _far(task: _Task) -> dict[str, Any]:
     problem = Problem(LargeNetwork(cells=task.cells, root=_ROOT, **sizes), {"W": ALL})
     drawn = (draw_instance(problem, task.seed, index) for index in range(task.trials))
     N = generic_root_count(problem.allocation, seed=task.seed).value
-    return asdict(shares(problem, drawn, task.trials, N)) | {"root_count": "open", "verdict": ""}
+    return asdict(count_matches(problem, drawn, task.trials, N)) | {
+        "root_count": "open",
+        "verdict": "",
+    }
 
 
 def _numbers(found: dict[str, Any], n: int | None = None) -> dict[str, Any]:

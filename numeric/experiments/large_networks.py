@@ -23,7 +23,7 @@ from numeric.instances import Instance, draw_instance
 
 
 @dataclass(frozen=True)
-class Shares:
+class MatchCounts:
     """Outcomes of the trials of one network.
 
     Attributes
@@ -42,7 +42,7 @@ class Shares:
     certified: bool = False
 
 
-def count_trials(problem: Problem, trials: int, seed: int) -> Shares:
+def count_trials(problem: Problem, trials: int, seed: int) -> MatchCounts:
     """Trials of a linear RNN, those of `estimate`, with all solutions counted.
 
     Parameters
@@ -61,10 +61,14 @@ def count_trials(problem: Problem, trials: int, seed: int) -> Shares:
                 weights=numbers_of(large, i.weights))
         for i in drawn
     )  # fmt: skip
-    return shares(small, instances, trials, generic_root_count(problem.allocation, seed=seed).value)
+    return count_matches(
+        small, instances, trials, generic_root_count(problem.allocation, seed=seed).value
+    )
 
 
-def shares(problem: Problem, instances: Iterable[Instance], trials: int, N: int) -> Shares:
+def count_matches(
+    problem: Problem, instances: Iterable[Instance], trials: int, N: int
+) -> MatchCounts:
     """Outcomes of instances, or, if N is odd, the certain ones of so many.
 
     Parameters
@@ -77,12 +81,12 @@ def shares(problem: Problem, instances: Iterable[Instance], trials: int, N: int)
         The number of complex solutions of generic instances.
     """
     if N % 2:
-        return Shares(trials, 0, 0, N, certified=True)
+        return MatchCounts(trials, 0, 0, N, certified=True)
     with InstanceCounter(problem, complete=False) as counter:
         counts = counter.count_many(list(instances))
     matched = sum(bool(count.real) for count in counts)
     unmatched = sum(count.status == COMPLETE and not count.real for count in counts)
-    return Shares(matched, unmatched, trials - matched - unmatched, N)
+    return MatchCounts(matched, unmatched, trials - matched - unmatched, N)
 
 
 def numbers_of(network: LargeNetwork, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:

@@ -6,7 +6,7 @@ import pytest
 import matchprob as mp
 from algebra.networks.large import LargeNetwork
 from algebra.systems.root_count import generic_root_count
-from numeric.experiments.large_networks import count_trials, numbers_of, shares
+from numeric.experiments.large_networks import count_matches, count_trials, numbers_of
 
 
 def large(cells, n, T, b=1, d=1):
@@ -43,7 +43,7 @@ def test_trials_are_those_of_estimate():
 
 def test_an_odd_number_of_solutions_is_certain():
     """Without an instance all trials match."""
-    assert shares(large(((0, 1),), 2, 1), iter(()), 7, 3).matched == 7
+    assert count_matches(large(((0, 1),), 2, 1), iter(()), 7, 3).matched == 7
     found = count_trials(large(((0, 1), (1, 2), (2, 3), (4, 5)), 8, 4), 10**9, 0)
     assert found.certified
     assert (found.root_count, found.matched) == (11, 10**9)
