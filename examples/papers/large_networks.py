@@ -5,7 +5,7 @@ allocations will approach 1".  For a fixed number r of learnable weights of W it
 depends on the digraph of their cells (`algebra.networks.large`), and the limit may be below 1.
 
 Tables: all digraphs of r cells, with as many equations as cells; some of them with more trials, to
-which MP_n = MP_∞ + c n^{-a} is fitted; random allocations, of a fixed number of cells, and of a
+which MP_n = MP_∞ + c x(n) is fitted; random allocations, of a fixed number of cells, and of a
 number that grows with n, which are only simulated.  Trials at n units are decided by
 `numeric.experiments.large_networks`: those of `estimate`, in less time.
 """
@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
+from functools import partial
 from itertools import permutations
 from typing import Any
 
@@ -64,6 +65,15 @@ _CURVES = (
     _Curve("loop, and a cell", ((0, 0), (1, 2)), 0.5),
 )
 _FAR = (*_SIZES, 128)
+# √n of curves with more units, whose numbers are drawn as normal ones.
+_ROOTS = (32, 128)
+# The laws MP_n = MP_∞ + c x that are fitted besides the best power.
+_LAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+    "n^-1": lambda n: n**-1.0,
+    "n^-1/2": lambda n: n**-0.5,
+    "n^-1/2 log n": lambda n: n**-0.5 * np.log(n),
+}
+_POWERS = [0.01 * k for k in range(2, 301)]
 # r, and T, b, d of the tables of all digraphs; m = r / d.
 _TABLES = ((1, 2, 1, 1), (1, 3, 1, 1), (1, 4, 1, 1), (2, 2, 1, 1), (2, 3, 1, 1), (2, 4, 1, 1),
            (3, 3, 1, 1), (3, 4, 1, 1), (4, 4, 1, 1), (2, 2, 2, 2), (2, 3, 2, 2), (2, 4, 2, 2),
@@ -137,6 +147,8 @@ def _work(task: _Task) -> dict[str, Any]:
     """The outcomes of a task."""
     if not task.n:
         return _limit(task)
+    if task.n > max(_FAR):
+        return _far(task, math.isqrt(task.n))
     return asdict(count_trials(task.problem, task.trials, task.seed)) | {"verdict": ""}
 
 
@@ -145,7 +157,7 @@ def _limit(task: _Task) -> dict[str, Any]:
     try:
         parts = (found := limit_of(problem, seed=seed)).deciding
     except InputError:
-        return _far(task)
+        return _far(task, _ROOT) | {"root_count": "open"}
     # Of labels that are 0 every trial is decided over Q, which takes longer.
     slow = any(part.teacher is not None for part in parts)
     trials = -(-task.trials // 2) if slow and not found.odd else task.trials
@@ -168,16 +180,14 @@ def _verified(part: Problem) -> str:
     return found.verdict if verify(found).holds else "refused"
 
 
-def _far(task: _Task) -> dict[str, Any]:
-    """Trials at n = _ROOT², whose numbers are normal: for a digraph with unknown equations."""
-    sizes = {name: getattr(task.problem.network, name) for name in ("T", "b", "d", "m")}
-    problem = Problem(LargeNetwork(cells=task.cells, root=_ROOT, **sizes), {"W": ALL})
+def _far(task: _Task, root: int) -> dict[str, Any]:
+    """Trials at n = root² units, with numbers P, Q, G, H that are independent normal ones."""
+    T, b, d, m = task.T, task.b, task.d, len(task.cells) // task.d
+    network = LargeNetwork(cells=task.cells, T=T, b=b, d=d, m=m, root=root)
+    problem = Problem(network, {"W": ALL})
     drawn = (draw_instance(problem, task.seed, index) for index in range(task.trials))
     N = generic_root_count(problem.allocation, seed=task.seed).value
-    return asdict(count_matches(problem, drawn, task.trials, N)) | {
-        "root_count": "open",
-        "verdict": "",
-    }
+    return asdict(count_matches(problem, drawn, task.trials, N)) | {"verdict": ""}
 
 
 def _numbers(found: dict[str, Any], n: int | None = None) -> dict[str, Any]:
@@ -242,7 +252,8 @@ def _curves(run: Run) -> Rows:
     rows: Rows = []
     for curve in _CURVES:
         T = len(curve.cells)
-        tasks = [_Task(curve.cells, T, 1, 1, n, run.trials, _seed(run, n)) for n in run.some(_FAR)]
+        sizes = run.some((*_FAR, *(root**2 for root in _ROOTS)))
+        tasks = [_Task(curve.cells, T, 1, 1, n, run.trials, _seed(run, n)) for n in sizes]
         if curve.limit is None:
             tasks.insert(0, _Task(curve.cells, T, 1, 1, 0, 2 * run.trials, _seed(run, 0)))
         found = _computed(run, tasks)
@@ -258,14 +269,15 @@ def _curves(run: Run) -> Rows:
     return rows
 
 
-def misfits(rows: Rows, powers: Sequence[float]) -> list[tuple[float, float, float]]:
-    """χ², c and its standard error of MP_n = MP_∞ + c n^{-a}, for each power a.
+def misfit(rows: Rows, law: Callable[[np.ndarray], np.ndarray]) -> tuple[float, float, float]:
+    """χ², c and its standard error of MP_n = MP_∞ + c x(n), by least squares.
 
     Parameters
     ----------
     rows : sequence of mapping
         With n (0 is the limit), mp, and trials (0 if the limit is known).
-    powers : sequence of float
+    law : callable
+        x.
     """
     n, mp, trials = (
         np.array([cell_number(row, key) for row in rows]) for key in ("n", "mp", "trials")
@@ -273,39 +285,43 @@ def misfits(rows: Rows, powers: Sequence[float]) -> list[tuple[float, float, flo
     p = (mp * trials + 1) / (trials + 2)
     # A known limit has a weight that no trial changes.
     weight = np.where(trials > 0, trials / (p * (1 - p)), 1e9)
+    A = np.stack([np.ones(len(n)), np.where(n > 0, law(np.maximum(n, 2)), 0.0)], 1)
+    covariance = np.linalg.inv(A.T @ (weight[:, None] * A))
+    best = covariance @ (A.T @ (weight * mp))
+    chi = weight @ (mp - A @ best) ** 2
+    return float(chi), float(best[1]), float(covariance[1, 1] ** 0.5)
+
+
+def _power(a: float, n: np.ndarray) -> np.ndarray:
+    return n**-a
+
+
+def approach(rows: Rows) -> Rows:
+    """The power a of MP_n = MP_∞ + c n^-a with its 95 % interval, and the misfits of other laws.
+
+    ``away`` is the distance of MP at n = 64 from the fit, in standard errors of its trials.
+    """
+    chis = [misfit(rows, partial(_power, a))[0] for a in _POWERS]
+    inside = [a for a, chi in zip(_POWERS, chis, strict=True) if chi < min(chis) + 3.84]
+    best = _POWERS[int(np.argmin(chis))]
+    laws: dict[str, Callable[[np.ndarray], np.ndarray]] = {
+        f"n^-{best:.2f}": partial(_power, best),
+        **_LAWS,
+    }
     out = []
-    for a in powers:
-        x = np.where(n > 0, np.maximum(n, 1) ** -a, 0.0)
-        A = np.stack([np.ones(len(n)), x], 1)
-        covariance = np.linalg.inv(A.T @ (weight[:, None] * A))
-        best = covariance @ (A.T @ (weight * mp))
-        chi = float(weight @ (mp - A @ best) ** 2)
-        out.append((chi, float(best[1]), float(covariance[1, 1] ** 0.5)))
+    for name, law in laws.items():
+        chi, c, error = misfit(rows, law)
+        at = [row for row in rows if row["n"] == 64] or rows[-1:]
+        p, trials = cell_number(at[0], "mp"), cell_number(at[0], "trials")
+        own = ((p * trials + 1) * (trials - p * trials + 1) / (trials + 2) ** 2 / trials) ** 0.5
+        n = np.array(cell_number(at[0], "n"))
+        away = (p - cell_number(rows[0], "mp") - c * float(law(n))) / own
+        out.append({
+            "curve": rows[0]["curve"], "law": name, "c": round(c, 3), "error": round(error, 3),
+            "chi2": round(chi, 1), "freedom": len(rows) - 2, "away": round(away, 1),
+            "power_low": round(inside[0], 2), "power_high": round(inside[-1], 2),
+        })  # fmt: skip
     return out
-
-
-def _approach(rows: Rows) -> dict[str, Any]:
-    """The fitted power a of MP_n = MP_∞ + c n^{-a}, with its interval, and the misfit at n = 64."""
-    powers = [0.05 * k for k in range(1, 81)]
-    found = misfits(rows, powers)
-    least = min(chi for chi, _, _ in found)
-    inside = [a for a, (chi, _, _) in zip(powers, found, strict=True) if chi < least + 3.84]
-    (best,) = [a for a, (chi, _, _) in zip(powers, found, strict=True) if chi == least]
-    row: dict[str, Any] = {
-        "curve": rows[0]["curve"], "a": round(best, 2), "a_low": round(inside[0], 2),
-        "a_high": round(inside[-1], 2), "chi2": round(least, 1),
-    }  # fmt: skip
-    for name, a in (("half", 0.5), ("one", 1.0)):
-        ((chi, c, error),) = misfits(rows, [a])
-        row |= {f"chi2_{name}": round(chi, 1), f"c_{name}": round(c, 3),
-                f"error_{name}": round(error, 3)}  # fmt: skip
-        at = [row for row in rows if row["n"] == 64]
-        if at:
-            p = cell_number(at[0], "mp")
-            own = (max(p * (1 - p), 1e-9) / cell_number(at[0], "trials")) ** 0.5
-            away = p - cell_number(rows[0], "mp") - c * 64**-a
-            row[f"z64_{name}"] = round(away / own, 1)
-    return row
 
 
 def _random(run: Run) -> Rows:
@@ -377,14 +393,15 @@ def _panel(axes: Axes, tables: Tables) -> Axes:
 def large_networks(run: Run) -> Numbers:
     """Limits of all small digraphs, and MP at n = 8 … 64."""
     curves = _curves(run)
-    approach = [_approach(own) for own in groups(curves, "curve").values() if len(own) > 2]
+    known = [own for own in groups(curves, "curve").values() if len(own) > 2]
+    fits = [row for own in known for row in approach(own)]
     rows = _table(run)
     random = _random(run)
-    tables = (approach, curves, random, rows)
+    tables = (fits, curves, random, rows)
     text = "\n\n".join(
-        ["# Large networks", *_summary(rows), "MP_n = MP_∞ + c n^-a:", *map(markdown_table, tables)]
+        ["# Large networks", *_summary(rows), "MP_n = MP_∞ + c x(n):", *map(markdown_table, tables)]
     )
-    more = {"curves": curves, "approach": approach, "random": random}
+    more = {"curves": curves, "approach": fits, "random": random}
     return Numbers(rows, text, more=more)
 
 

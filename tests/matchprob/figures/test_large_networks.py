@@ -21,19 +21,23 @@ def test_digraphs_by_brute_force():
     assert {large.reversed_cells(cells) for cells in every} == set(every)
 
 
-@pytest.mark.parametrize("power", [0.5, 1.0])
-def test_fitted_powers(power):
-    """Of MP = 0.6 + 0.9 n^-a the power a, c and MP at n = 64 are found, the other power is not."""
+@pytest.mark.parametrize("law", ["n^-1", "n^-1/2", "n^-1/2 log n"])
+def test_fitted_laws(law):
+    """Of MP = 0.6 + 0.3 x(n) the law, c and MP at n = 64 are found, the other laws are not."""
     rows = [
-        {"curve": "made up", "n": n, "trials": 10**7, "mp": 0.6 + (0.9 * n**-power if n else 0)}
+        {"curve": "made up", "n": n, "trials": 10**7,
+         "mp": 0.6 + (0.3 * large._LAWS[law](np.array(float(n))) if n else 0)}
         for n in (0, 8, 16, 32, 64)
-    ]
-    found = large.approach(rows)
-    assert found["a_low"] <= found["a"] == power <= found["a_high"]
-    name, other = ("half", "one") if power < 1 else ("one", "half")
-    assert abs(found[f"c_{name}"] - 0.9) < 0.01
-    assert abs(found[f"z64_{name}"]) < 0.1 < 3 < abs(found[f"z64_{other}"])
-    assert found[f"chi2_{name}"] < 0.1 < 100 < found[f"chi2_{other}"]
+    ]  # fmt: skip
+    power, *fits = large.approach(rows)
+    found = {row["law"]: row for row in fits}
+    assert abs(found[law]["c"] - 0.3) < 0.01
+    assert abs(found[law]["away"]) < 0.1
+    assert [name for name, row in found.items() if row["chi2"] < 20] == [law]
+    if "log" not in law:
+        a = {"n^-1": 1.0, "n^-1/2": 0.5}[law]
+        assert power["power_low"] <= a <= power["power_high"] < power["power_low"] + 0.1
+        assert power["law"] == f"n^-{a:.2f}"
 
 
 def test_a_short_run(tmp_path, monkeypatch):
@@ -54,4 +58,4 @@ def test_a_short_run(tmp_path, monkeypatch):
     assert "of 1 the equations are not known" in found.text
     figure = find_figure("large-networks").pictures[0]
     (axes,) = figure.draw(found.tables).axes
-    assert np.allclose(axes.get_lines()[0].get_xdata(), [8, 128])
+    assert np.allclose(axes.get_lines()[0].get_xdata(), [8, 16384])
