@@ -534,11 +534,6 @@ def _parameters(
     return found
 
 
-def draw_allocation(problem: Problem, seed: int, index: int) -> Allocation:
-    """The allocation of one trial; the problem's own if that is not random."""
-    return _drawn_allocation(problem, index, partial(stream, seed))
-
-
 def _drawn_allocation(problem: Problem, index: int, of: Streams) -> Allocation:
     if not problem.is_random:
         return problem.allocation

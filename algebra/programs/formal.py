@@ -84,7 +84,6 @@ from algebra.programs.program import Node, Program
 from algebra.programs.residues import ModularArithmetic, NoResidues
 
 EXPONENTIAL = ("exp", "tanh", "sigmoid", "softplus")
-KNOWN = (*EXPONENTIAL, "erf", "log")
 
 
 @dataclass(frozen=True)

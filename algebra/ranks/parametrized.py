@@ -434,15 +434,11 @@ def learning_weights(learning: Learning, *, gauge: bool = False) -> tuple[Networ
     if not learning.updates:
         return learning.network, list(learning.cells)
     network = parametrized(learning.network, tuple(learning.updates.items()))
-    kept = {
-        f"{letter}_{name}": mask.ravel()
+    cells = [
+        (f"{letter}_{name}", k, 0)
         for name, update in network.updates
         for letter, mask in update.identified(network.base.shapes[name]).items()
-    }
-    cells = [
-        (name, k, 0)
-        for name in network.parameters_of
-        for k, is_kept in enumerate(kept[name])
+        for k, is_kept in enumerate(mask.ravel())
         if is_kept or gauge
     ]
     return network, [*learning.cells, *cells]

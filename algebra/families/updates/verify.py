@@ -274,7 +274,3 @@ class _UpdateChecker(FormalClaimChecker):
         """Count N of the parameters again, as that of single weights."""
         claimed = Claimed(self.claim.verdict, self.claim.equations, roots, self.effort, self.say)
         return check_root_count(self.moved, self.moved.allocation, roots, claimed)
-
-
-def _plain(support: Mapping[str, np.ndarray]) -> dict[str, list[list[int]]]:
-    return {name: mask.tolist() for name, mask in support.items()}

@@ -1,5 +1,7 @@
 """What each kind knows besides its map, and that the rest is refused by name."""
 
+from dataclasses import dataclass
+
 import numpy as np
 import pytest
 
@@ -22,8 +24,10 @@ from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain
+from algebra.programs.program import Builder
 from algebra.questions.record.elements import available_kinds, known_readings
-from algebra.ranks.parametrized import parametrized
+from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.parametrized import learning_rank, parametrized
 from algebra.systems.forms import forms, preferred_form
 from tests.refusals import refuses
 
@@ -36,6 +40,44 @@ KINDS = {
     RELU: {HasUnits, HasLimits},
     NORM: set(),
 }
+
+
+@dataclass(frozen=True)
+class Bilinear(HasJacobian):
+    """y = D (A x ∘ B x), by its sizes and its program alone."""
+
+    d: int
+    m: int
+
+    @property
+    def shapes(self):
+        return {"D": (1, 2), "A": (2, 2), "B": (2, 2)}
+
+    @property
+    def input_shape(self):
+        return 2, self.m
+
+    def build(self):
+        build = Builder()
+        D, A, B = (build.weight(name, shape) for name, shape in self.shapes.items())
+        x = build.sample("X", (2,))
+        sides = (build.contract("ij,j->i", M, x) for M in (A, B))
+        return build.program(build.contract("ij,j->i", D, build.multiply(*sides)))
+
+
+def test_a_kind_is_its_program():
+    """Ranks, their error and those of updates follow: quadratic forms of two variables.
+
+    A gain of the rows of A and one of D's columns are the same motion of them.
+    """
+    net = Bilinear(d=1, m=5)
+    whole = network_rank(net)
+    assert (whole.rank, whole.upper, net.entry_bound.degree) == (3, 5, 4)
+    assert 0 < whole.error < 2**-60
+    both = Problem(net, {"A": Gain("rows"), "D": Gain("columns")})
+    assert learning_rank(both.learning).rank == learning_rank(both.learning, 2).rank == 2
+    assert net.affine_in(["D"])
+    assert not net.affine_in(["A", "B"])
 
 
 @pytest.mark.parametrize("network", KINDS, ids=str)
