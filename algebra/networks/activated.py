@@ -14,7 +14,7 @@ values and derivatives are computed in every arithmetic.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
@@ -406,6 +406,9 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         # The node of the labels of several steps holds them side by side.
         read = TRACES if what == LABELS and self.reads_all else what
         return self.program(), self._nodes(read)
+
+    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
+        return factors(sweep, names)
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         if not self.reads_all:

@@ -34,6 +34,7 @@ from algebra.programs.programmed import Programmed
 if TYPE_CHECKING:
     from algebra.networks.chain import ChainLayout
     from algebra.programs.generic import Model
+    from algebra.programs.jacobian import Sweep
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
@@ -44,11 +45,37 @@ Cell = tuple[str, int, int]
 
 
 class ColumnFactors(Factors):
-    """The factors of a Jacobian that is no sum of products: its columns are computed on request."""
+    """The factors of a Jacobian that is no sum of products: its columns are computed on request.
+
+    As the factors of a matrix it returns one R for each column of the matrix, with a single 1, and
+    the derivatives as L.
+
+    Parameters
+    ----------
+    network : HasJacobian
+    sweep : Sweep
+        Of a program of the network.
+    """
+
+    def __init__(self, network: Any, sweep: Sweep) -> None:
+        super().__init__()
+        self.network, self.sweep = network, sweep
 
     def columns(self, cells: Sequence[Cell]) -> np.ndarray:
         """Columns of the Jacobian, as for `algebra.ranks.jacobian.jacobian`."""
-        raise NotImplementedError
+        return self.sweep.jacobian([self.network.place(cell) for cell in cells])
+
+    def __contains__(self, name: object) -> bool:
+        return name in self.network.shapes
+
+    def __missing__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
+        rows, columns = self.network.shapes[name]
+        cells = [(name, i, j) for i in range(rows) for j in range(columns)]
+        J = self.columns(cells).reshape(self.sweep.total, self.network.m, rows, columns)
+        ones = np.eye(columns, dtype=np.int64)[:, :, None]
+        L = np.moveaxis(J, -1, 0)
+        self[name] = L, np.broadcast_to(ones, (columns, columns, self.network.m))
+        return self[name]
 
 
 # Structural zeros: masks that are 0 where a weight does not exist; a matrix without mask is dense.

@@ -60,6 +60,7 @@ from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits, not_kno
 from algebra.time_limits import checked
 
 if TYPE_CHECKING:
+    from algebra.programs.jacobian import Sweep
     from algebra.programs.program import Program, Value
 
 # Names of values in the program of a chain, beside `STATES`.
@@ -281,6 +282,11 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         """`tangents` over GF(p); the seed is not used."""
         return self.tangents(point.weights, point.X, names, point.matmul, point.reduced)
+
+    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
+        from algebra.programs.jacobian import factors
+
+        return factors(sweep, names)
 
     def modular_forward(self, point: Point) -> Matrix:
         """`forward`, over matrices of dual numbers."""

@@ -60,7 +60,7 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
@@ -70,9 +70,8 @@ import numpy as np
 
 from algebra.declarations import InFile, Keyword
 from algebra.errors import InputError, shown, whole_number
-from algebra.networks.base import MAX_CELLS, Cell, Factors
+from algebra.networks.base import MAX_CELLS
 from algebra.networks.protocols import HasJacobian
-from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Builder, Program, Value
 
 HALF = Fraction(1, 2)
@@ -328,17 +327,6 @@ class LimitNetwork(HasJacobian):
                         made.setdefault(size, []).append(build.contract("i,j->ij", left, value))
             found.append(made)
         return found
-
-    # -- over GF(p) ------------------------------------------------------------------------
-
-    def place(self, cell: Cell) -> ProgramCell:
-        """The place of a weight in its block."""
-        return cell
-
-    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
-        from algebra.networks.program import ProgramColumns
-
-        return ProgramColumns(self, sweep)
 
     @property
     def label_dimension_bound(self) -> int:

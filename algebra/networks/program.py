@@ -41,7 +41,6 @@ from algebra.memory_limits import check_memory
 from algebra.networks.base import (
     MAX_CELLS,
     Cell,
-    ColumnFactors,
     Factors,
     Matmul,
     Matrix,
@@ -55,7 +54,7 @@ from algebra.programs.degrees import entry_bound
 from algebra.programs.duals import DualValue
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent, bytes_of_sample
-from algebra.programs.jacobian import ProgramCell, Sweep, program_jacobian
+from algebra.programs.jacobian import ProgramCell, program_jacobian
 from algebra.programs.program import Program, matrix_shape
 from algebra.programs.roles import ROLES, of_role
 from algebra.programs.tokens import one_hot, token_numbers
@@ -415,9 +414,6 @@ class ProgramNetwork(HasJacobian):
         signs = self.__dict__.get("_signs", {})
         return FormalArithmetic(Formal(point.p, point.seed, signs), self.program())
 
-    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
-        return ProgramColumns(self, sweep)
-
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         self._check_memory(list(self.shapes) if names is None else list(names))
         return super().modular_tangents(point, names)
@@ -547,31 +543,3 @@ class ProgramNetwork(HasJacobian):
 
     def __str__(self) -> str:
         return f"program {Path(self.file).name}: {self.d} labels a sample, m = {self.m}"
-
-
-class ProgramColumns(ColumnFactors):
-    """The Jacobian of a program at a point; its columns are computed on request.
-
-    The columns are not products.  As the factors of a matrix it returns one R for each column of
-    the matrix, with a single 1, and the derivatives as L.
-    """
-
-    def __init__(self, network: Any, sweep: Sweep) -> None:
-        super().__init__()
-        self.network, self.sweep = network, sweep
-
-    def columns(self, cells: Sequence[Cell]) -> Residues:
-        """Columns of the Jacobian, as for `algebra.ranks.jacobian.jacobian`."""
-        return self.sweep.jacobian([self.network.place(cell) for cell in cells])
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.network.shapes
-
-    def __missing__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
-        rows, columns = self.network.shapes[name]
-        cells = [(name, i, j) for i in range(rows) for j in range(columns)]
-        J = self.columns(cells).reshape(self.sweep.total, self.network.m, rows, columns)
-        ones = np.eye(columns, dtype=np.int64)[:, :, None]
-        L = np.moveaxis(J, -1, 0)
-        self[name] = L, np.broadcast_to(ones, (columns, columns, self.network.m))
-        return self[name]

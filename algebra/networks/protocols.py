@@ -19,12 +19,12 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.linalg.modular import EntryBound
 from algebra.linalg.sparse import as_block
-from algebra.networks.base import LABELS, Axis, Cell, Factors, Matrix, Network, Point
+from algebra.networks.base import LABELS, Axis, Cell, ColumnFactors, Factors, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits
 
 if TYPE_CHECKING:
     from algebra.programs.duals import DualValue
-    from algebra.programs.jacobian import Sweep
+    from algebra.programs.jacobian import ProgramCell, Sweep
     from algebra.programs.program import Program
     from algebra.programs.residues import ModularArithmetic
 
@@ -90,10 +90,15 @@ class HasJacobian(Network):
         return {name: as_block(point.weights[name]) for name in shapes} | {"X": point.X}
 
     def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
-        """The factors of the differentiated values, by the matrices on which they depend."""
-        from algebra.programs.jacobian import factors
+        """The factors of the differentiated values, by the matrices on which they depend.
 
-        return factors(sweep, names)
+        Overridden where every matrix is multiplied by values, or added as a column, as it is.
+        """
+        return ColumnFactors(self, sweep)
+
+    def place(self, cell: Cell) -> ProgramCell:
+        """The place of a weight in its block of the program."""
+        return cell
 
     def modular_readings(
         self,

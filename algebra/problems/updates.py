@@ -409,12 +409,12 @@ class Gain(CellwiseUpdate):
         return list(map(int, found))
 
     def _index(self, shape: tuple[int, int]) -> np.ndarray:
-        if self.line == "cells":
-            return np.asarray(self.table)
         if self.groups is None:
             index = np.arange(1, shape[self._axis] + 1)
         else:
-            index = _ranked(np.array(self.groups))
+            index = _ranked(np.asarray(self.groups))
+        if self.line == "cells":
+            return index
         return index[:, None] if self.line == "rows" else index[None, :]
 
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
@@ -530,7 +530,7 @@ class Tied(CellwiseUpdate):
         return list(map(int, _different(self.numbers)))
 
     def _index(self, shape: tuple[int, int]) -> np.ndarray:
-        return np.asarray(self.table)
+        return _ranked(np.asarray(self.numbers))
 
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray

@@ -61,7 +61,9 @@ class Bilinear(HasJacobian):
         build = Builder()
         D, A, B = (build.weight(name, shape) for name, shape in self.shapes.items())
         x = build.sample("X", (2,))
-        sides = (build.contract("ij,j->i", M, x) for M in (A, B))
+        # The second form by its transpose, whose rows are moved.
+        turned = build.index(np.arange(4).reshape(2, 2).T, B)
+        sides = build.contract("ij,j->i", A, x), build.contract("ji,j->i", turned, x)
         return build.program(build.contract("ij,j->i", D, build.multiply(*sides)))
 
 
