@@ -15,6 +15,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.memory_limits import check_memory
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
@@ -22,6 +23,9 @@ from algebra.problems.updates import LowRank
 from algebra.questions.record.target import NEW
 from numeric.instances import draw_entries, draw_instance, to_rational
 from numeric.streams import stream
+
+# Of an entry: a double, a rational with its place, and marks of those that exist.
+_BYTES = 150
 
 
 def at_own_parameters(problem: Problem, seed: int, target: str | Sequence[str] = ()) -> Problem:
@@ -46,6 +50,11 @@ def at_own_parameters(problem: Problem, seed: int, target: str | Sequence[str] =
     assert isinstance(network, ActivatedNetwork)
     if any(isinstance(update, LowRank) for update in problem.updates.values()):
         raise InputError("low-rank updates have no parameters of their own: take gains or ties")
+    cells = sum(rows * columns for rows, columns in network.shapes.values())
+    check_memory(
+        _BYTES * cells,
+        f"exact activity with ReLU (every entry of the matrices, {cells} of them, is a rational)",
+    )
     measured = problem.values.numbers
     for name in {cell[0] for cell in measured}:
         exists = np.argwhere(problem.support.get(name, np.ones(network.shapes[name])))

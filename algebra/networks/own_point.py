@@ -50,7 +50,7 @@ class OwnPoint:
     X: np.ndarray
     signs: tuple[np.ndarray, ...]
 
-    @property
+    @cached_property
     def bits(self) -> int:
         """Bits of the numbers, as integers over one denominator."""
         every = [v for table in (*self.weights.values(), self.X) for v in table.flat]

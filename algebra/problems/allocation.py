@@ -20,6 +20,7 @@ from algebra.errors import InputError, need_shape, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell as Cell
 from algebra.networks.base import Network
+from algebra.time_limits import checked
 
 if TYPE_CHECKING:
     pass
@@ -77,7 +78,10 @@ def as_mask(value: Any, shape: tuple[int, int], name: str) -> Any:
         bad = np.argwhere((array != 0) & (array != 1))
         wrong = None if not bad.size else (int(bad[0][0]), int(bad[0][1]))
     else:
-        wrong = next((index for index, entry in np.ndenumerate(array) if not _is_bit(entry)), None)
+        rows = enumerate(checked(array))
+        wrong = next(
+            ((i, j) for i, row in rows for j, entry in enumerate(row) if not _is_bit(entry)), None
+        )
     if wrong is not None:
         entry = array[wrong]
         if isinstance(entry, np.generic) and not isinstance(entry, np.timedelta64):

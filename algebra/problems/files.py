@@ -77,6 +77,7 @@ from algebra.problems.tables import (
 from algebra.problems.unit_tables import own_types, read_column, words_of_units
 from algebra.problems.updates import GROUPS, Gain, Tied, Update, is_by_cells, read_update
 from algebra.programs.leaks import read_leak
+from algebra.time_limits import checked
 
 SIGNS_TEXT = "rows of 1, -1 and 0"
 # Cells of a matrix for which signs or measured weights are read.
@@ -639,7 +640,10 @@ def _mask(value: Any, names: Names, name: str, table: str) -> Any:
                 f"it has {len(value)} rows of {shape[1]} entries, and {name} is "
                 f"{shape[0]}×{shape[1]}; if it is an edge list, {value.header}"
             )
-        return [[_entry(cell) for cell in row] for row in value.arranged(names, name)]
+        rows = value.arranged(names, name)
+        # Most entries have the same text.
+        known = {cell: _entry(cell) for row in checked(rows) for cell in set(row)}
+        return [list(map(known.__getitem__, row)) for row in checked(rows)]
 
 
 def _rule(value: Any, key: str, folder: Path | None, names: Names, learning: Sequence[str]) -> Any:

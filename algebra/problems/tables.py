@@ -60,6 +60,7 @@ from algebra.problems.sheets import (
     wanted_rows,
 )
 from algebra.problems.unit_tables import has_roles, of_role, words_of_units
+from algebra.time_limits import checked
 
 
 class Rows(list[list[str]]):
@@ -484,8 +485,10 @@ def rows_of_table(table: TextTable, where: Mapping[str, Any] | None = None) -> R
         return edges
     if where:
         raise InputError("`where` chooses lines of an edge list, and its header names none")
-    found = _matrix_rows([[table.number(cell) for cell in row] for row in table.rows])
-    found.has_words = any(cell and not is_number(cell) for row in found for cell in row)
+    found = _matrix_rows([[table.number(cell) for cell in row] for row in checked(table.rows)])
+    # Most entries of a mask have the same text.
+    texts = {cell for row in checked(found) for cell in row}
+    found.has_words = any(cell and not is_number(cell) for cell in checked(texts))
     if found.has_words or not found.row_names:
         found.header = _missing_header(table, found.has_words)
     return found
@@ -501,12 +504,12 @@ def _matrix_rows(rows: list[list[str]]) -> Rows:
             return framed
     has_header = len(rows) > 1 and not any(map(is_number, rows[0]))
     names: list[str] = []
-    if has_header and all(any(map(is_number, row)) for row in rows[1:]):
+    if has_header and all(any(map(is_number, row)) for row in checked(rows[1:])):
         names, rows = rows[0], rows[1:]
     is_named = len({len(row) for row in rows}) == 1 and len(rows[0]) > 1
     if is_named and not any(is_number(row[0]) for row in rows):
         numbers = [row[1:] for row in rows]
-        if all(is_number(cell) for row in numbers for cell in row):
+        if all(is_number(cell) for row in checked(numbers) for cell in row):
             return Rows(numbers, [row[0] for row in rows], names[1:])
     return Rows(rows, (), names)
 

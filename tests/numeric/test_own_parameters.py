@@ -7,6 +7,7 @@ import pytest
 from flint import fmpq
 
 from algebra.errors import InputError
+from algebra.memory_limits import AboveLimit, limited_memory
 from algebra.networks.rnn import RNN
 from matchprob import Problem, certify, count, identify, record
 from numeric.instances import draw_instance
@@ -269,3 +270,17 @@ def test_refusals():
     refuses("`activation.leaky`", RNN, n=2, T=2, b=1, d=1, m=1, activation={"leaky": 2})
     with pytest.raises(InputError, match="low-rank"):
         identify(Problem(net, {"W": {"lora": 1}}))
+
+
+def test_a_circuit_too_large_for_exact_activity_is_refused_before_the_work():
+    """The message has the number of entries, which are rationals, and the memory they take."""
+    net = RNN(n=300, T=2, b=1, d=1, m=1, activation="relu")
+    problem = Problem(net, {"D": "all"})
+    with limited_memory(5_000_000):
+        refuses(
+            "90600 of them, is a rational.* takes about 13",
+            at_own_parameters,
+            problem,
+            0,
+            error=AboveLimit,
+        )

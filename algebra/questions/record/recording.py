@@ -221,9 +221,14 @@ def _groups(
                         break
                 known, problem = chosen, question.groups(p, number)
                 if is_first:
+                    chosen = _reduced(problem, chosen)
                     proved = problem.known_bound()
                     if chosen is None or proved is None or problem.cost(chosen) > proved:
-                        chosen = greedy_groups(problem)
+                        greedy = greedy_groups(problem)
+                        if chosen is None or problem.groups.is_small or greedy is None:
+                            chosen = greedy
+                        else:
+                            chosen = min(chosen, greedy, key=problem.cost)
                 else:
                     now = spanning_bound(problem, leaves, proved)
                     if now is None or (proved is not None and now >= proved):
@@ -330,6 +335,17 @@ def _for_target(
         question, fibre, elements, bound, error, points, proof, evidence,
         isinstance(interrupt, KeyboardInterrupt),
     )  # fmt: skip
+
+
+def _reduced(problem: SpanningProblem, chosen: frozenset[int] | None) -> frozenset[int] | None:
+    """Elements by which ρ was found, without those that are not needed, if all rows are many.
+
+    It takes the rows of these elements alone; a greedy choice takes those of more.
+    """
+    if chosen is None or problem.groups.is_small or not problem.spans(chosen):
+        return chosen
+    order = sorted(chosen - problem.start, key=lambda k: (-problem.costs[k], k))
+    return problem.without_unneeded(chosen, order)
 
 
 def _known_choice(question: RecordingQuestion) -> frozenset[int] | None:

@@ -10,9 +10,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import sparse
 
+from algebra.problems.allocation import as_mask
 from algebra.problems.edges import Edges
 from algebra.problems.names import Names
-from algebra.problems.tables import check_shape, edge_list, parse_rows, read_edges, read_names
+from algebra.problems.sheets import TextTable
+from algebra.problems.tables import (
+    check_shape,
+    edge_list,
+    parse_rows,
+    read_edges,
+    read_names,
+    rows_of_table,
+)
+from algebra.time_limits import Interrupted, OutOfTime, StopRequest, stoppable, within
 from matchprob import InputError, LinearEstimator, LinearRNN, Problem, load_problem
 from tests.refusals import refuses
 
@@ -227,3 +237,31 @@ def test_names_of_units_from_a_file(tmp_path):
     ):
         (tmp_path / "p.toml").write_text(text.format(file))
         refuses(words, load_problem, tmp_path / "p.toml", need_learnable=False)
+
+
+DENSE = [["0.0", "1"], ["1.0", "0"]]
+STAGES = {
+    "cells": lambda: rows_of_table(TextTable(DENSE, ["row 1", "row 2"])),
+    "entries": lambda: as_mask(DENSE, (2, 2), "W"),
+}
+
+
+@pytest.mark.parametrize("stage", STAGES.values(), ids=STAGES)
+def test_each_stage_of_reading_a_dense_matrix_ends_with_the_limit_and_at_a_request(stage):
+    """A matrix of 9 million cells is read in several loops: every one of them can be stopped."""
+    with pytest.raises(OutOfTime), within(0):
+        stage()
+    request = StopRequest()
+    request.make()
+    with pytest.raises(Interrupted), stoppable(request):
+        stage()
+
+
+def test_entries_that_are_decimals_are_those_of_whole_numbers(tmp_path):
+    """A mask of 0.0 and 1.0 is that of 0 and 1, and another number is quoted."""
+    (tmp_path / "a.csv").write_text("0.0,1.0\n1,0\n")
+    text = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n[learnable]\nW = "a.csv"\n'
+    (path := tmp_path / "p.toml").write_text(text)
+    assert load_problem(path).learnable["W"].tolist() == [[0, 1], [1, 0]]
+    (tmp_path / "a.csv").write_text("0.0,0.5\n1,0\n")
+    refuses(r"W\[0\]\[1\]` is '0.5'", load_problem, path)
