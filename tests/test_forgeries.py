@@ -164,7 +164,7 @@ def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
         raise MsolveTimeout("no time")
 
     for name in ("quotient_degree", "count_by_minors"):
-        monkeypatch.setattr(f"algebra.families.linear.recount.{name}", late)
+        monkeypatch.setattr(f"algebra.families.linear.large_recount.{name}", late)
     monkeypatch.setattr("algebra.families.linear.recount.quotient_dimension", lambda given: None)
     _open(verify(data))
 

@@ -20,6 +20,28 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
+class Recount:
+    """The result of counting again.
+
+    Attributes
+    ----------
+    value : int or None
+        None if no method finished.
+    how : str
+        The method, or the reason why none finished.
+    is_proved : bool
+        Whether it is proved; otherwise it is a count modulo a prime, or a numerical one.
+    at_least : int or None
+        The number of solutions found, if no method finished.
+    """
+
+    value: int | None
+    how: str
+    is_proved: bool = False
+    at_least: int | None = None
+
+
+@dataclass(frozen=True)
 class RootEvidence(Record):
     """A claimed generic root count: see `algebra.systems.root_count.RootCount`."""
 

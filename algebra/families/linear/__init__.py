@@ -5,6 +5,7 @@ case              One allocation whose verdict is searched, and what is known of
 certify           Verdicts on linear networks, with evidence that can be checked independently
 evidence          Evidence as it is read from a file: ranks, N, and one argument
 inspect           Inspection: the equations of an allocation and their structure
+large_recount     Root counts of larger cores, again: minors, labels, other forms, numerically
 minimal_polynomials  Minimal polynomials over Q of the weights of solutions
 points            Points given as a parametrization: distinct, simple, none of them real
 recount           The generic root count computed again, by other methods, for verification

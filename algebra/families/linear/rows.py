@@ -29,7 +29,6 @@ import numpy as np
 
 from algebra.linalg.modular import Residues, matmul, modular_kernel, modular_rank, random_residues
 from algebra.networks.chain import ChainLayout
-from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance
 
@@ -206,6 +205,9 @@ def _row_systems(side: Side, rng: random.Random) -> list[list[list[Any]]] | None
 
 def _count(systems: list[list[list[Any]]], p: int, timeout: int, rng: random.Random) -> int | None:
     """Number of points at which every (L | r) drops rank and no L does."""
+    # Loaded here: `sides` needs no msolve.
+    from algebra.polynomials.msolve.solver import quotient_degree
+
     equations: list[Any] = []
     tests = []
     for system in systems:

@@ -32,7 +32,7 @@ generic (c', w, X).
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -196,6 +196,14 @@ class StudentSupport(dict[str, np.ndarray]):
 def prime_for(support: Support | None, rng: random.Random, bits: int = PRIME_SIZES.usual) -> int:
     """A random prime modulo which the exact numbers of a student may be reduced, if it has any."""
     return given_numbers(support).prime(rng, bits)
+
+
+def prime_not_in(used: Sequence[int], rng: random.Random, support: Support | None = None) -> int:
+    """A random prime that was not used before, for the exact numbers of a student, if any."""
+    while True:
+        p = prime_for(support, rng)
+        if p not in used:
+            return p
 
 
 def given_numbers(support: Support | None) -> ChosenNumbers:

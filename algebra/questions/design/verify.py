@@ -52,8 +52,9 @@ from algebra.certificates.checks import (
 from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.reading import drawn_seed
+from algebra.certificates.root_evidence import Recount
 from algebra.errors import InputError, one_line
-from algebra.families.linear.recount import Recount, recount_again
+from algebra.families.linear.recount import recount_again
 from algebra.linalg.numbers import float_text
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET

@@ -70,7 +70,7 @@ from algebra.families.linear.arguments.argument import (
     counted_note,
 )
 from algebra.families.linear.arguments.sub_allocation import parts_of
-from algebra.families.linear.recount import counted_modulo
+from algebra.families.linear.large_recount import counted_modulo
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout

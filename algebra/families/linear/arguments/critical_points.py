@@ -62,8 +62,8 @@ from algebra.families.linear.arguments.argument import (
     counted_note,
 )
 from algebra.families.linear.evidence import Entry, Weights, need_drawn
+from algebra.families.linear.large_recount import counted_modulo
 from algebra.families.linear.points import ParametrizationTable, check_points
-from algebra.families.linear.recount import counted_modulo
 from algebra.linalg.modular import random_prime
 from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout

@@ -97,8 +97,6 @@ from algebra.families.linear.points import (
 )
 from algebra.linalg.rational import rational_rank
 from algebra.networks.chain import need_chain
-from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
-from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.polynomials.real_roots import Parametrization, RealRoots
 from algebra.problems.features import Feature
@@ -194,6 +192,9 @@ def solve_exactly(
     form: str | None = None,
 ) -> RealRoots | None:
     """All solutions of one rational instance's core; None if elimination refutes it."""
+    # Loaded here, as below: a check of a given instance solves nothing.
+    from algebra.polynomials.msolve.solver import real_roots
+
     core = rational_core(problem.allocation, student, X, Y, form)
     if not core.consistent or not core.equations:
         return None
@@ -222,6 +223,8 @@ def find_witness(
     tried : str
         If there is none, the attempts in words.
     """
+    from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
+
     end = now() + search
     solved, least = 0, None
     for index in count():

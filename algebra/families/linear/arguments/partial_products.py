@@ -49,7 +49,7 @@ from algebra.families.linear.arguments.argument import (
     FoundEvidence,
     counted_note,
 )
-from algebra.families.linear.recount import counted_modulo, polynomial_weights
+from algebra.families.linear.large_recount import counted_modulo, polynomial_weights
 from algebra.linalg.modular import random_prime
 from algebra.networks.chain import need_chain
 from algebra.networks.limits import plural
