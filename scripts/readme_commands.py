@@ -161,7 +161,9 @@ def main() -> int:
     made = ("made", "gallery")
     docs = sorted((ROOT / "docs").rglob("*.md"))
     docs = [p for p in docs if p.relative_to(ROOT / "docs").parts[0] not in made]
-    pages = [Path(name) for name in sys.argv[1:]] or [ROOT / "README.md", *docs]
+    pages = [Path(name) for name in sys.argv[1:]] or [
+        ROOT / "README.md", ROOT / "paper" / "README.md", *docs,
+    ]  # fmt: skip
     todo = listed(page.read_text(encoding="utf-8") for page in pages)
     if not todo:
         print("README.md and docs/ show no command", file=sys.stderr)

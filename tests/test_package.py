@@ -7,6 +7,12 @@ from pathlib import Path
 import pytest
 
 import matchprob
+from algebra.certificates import verdicts
+from algebra.families.relu import decision
+from algebra.programs.onnx import written
+from algebra.questions.design import proof as design_proof
+from algebra.questions.identify import dimension
+from algebra.questions.record import proof as recording_proof
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
@@ -66,3 +72,11 @@ def test_hooks_and_continuous_integration_run_the_same_tools():
         assert f".venv/bin/{tool}" in hooks
         assert f"$(BIN)/{tool}" in lint
     assert "run: .ci/run" in (ROOT / ".github/workflows/ci.yml").read_text()
+
+
+def test_formats_of_proof_files_are_listed():
+    """The page on stability has the name and the version of each format that the code writes."""
+    text = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
+    listed = dict(re.findall(r"^\| .* \| `(matchprob[- ][\w ]+)` \| (\d+) \|$", text, re.MULTILINE))
+    modules = (verdicts, written, dimension, design_proof, recording_proof, decision)
+    assert listed == {m.FORMAT: str(m.VERSION) for m in modules} | {"matchprob-atlas": "1"}
