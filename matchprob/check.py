@@ -60,7 +60,7 @@ def checked(path: Path, model: str | None, seed: int, timeout: float) -> Checked
 def main(words: Sequence[str] | None = None) -> int:
     """Print the checks of a file, a line each; the status of `matchprob verify`."""
     parser = argparse.ArgumentParser("python -m matchprob.check", description="Check a proof file.")
-    parser.add_argument("file", type=Path)
+    parser.add_argument("file", type=Path, help="a proof file (JSON)")
     parser.add_argument("--model", help="the file of the model that the proof names")
     parser.add_argument("--seed", type=int, default=1, help="new points and primes follow from it")
     parser.add_argument("--timeout", type=float, default=60.0, help="seconds")

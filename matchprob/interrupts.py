@@ -31,7 +31,8 @@ def is_command() -> bool:
     """Whether this process is the command, not another program that imports matchprob."""
     name = os.path.basename(sys.argv[0] if sys.argv else "")
     # Options of Python itself may stand before `-m`.
-    module = ("-m", "matchprob") in pairwise(sys.orig_argv)
+    pairs = [*pairwise(sys.orig_argv)]
+    module = any(("-m", own) in pairs for own in ("matchprob", "matchprob.check"))
     return name in ("matchprob", "matchprob.exe") or module
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
@@ -74,3 +75,18 @@ def test_forged_files_and_other_files_are_refused(bare, tmp_path):
         assert errors.count("\n") == 1
         assert "\x1b" not in errors
     assert bare(forged, "--seed", "-1")[0] == 2
+
+
+def test_an_interrupt_is_one_line(tmp_path):
+    """A check that is interrupted while it waits for its file ends with one line and status 3."""
+    pipe = tmp_path / "proof.json"
+    os.mkfifo(pipe)
+    words = [sys.executable, "-m", "matchprob.check", str(pipe)]
+    # The pipe opens when the check has begun to read.
+    with (
+        subprocess.Popen(words, stderr=subprocess.PIPE, text=True, cwd=TOP) as check,
+        pipe.open("w"),
+    ):
+        check.send_signal(signal.SIGINT)
+        assert check.communicate()[1] == "matchprob: interrupted; nothing was kept\n"
+    assert check.returncode == 3
