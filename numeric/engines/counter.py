@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from algebra.errors import InputError
 from algebra.families.updates.equivalent import in_parameters
@@ -25,6 +26,7 @@ from algebra.problems.features import OTHER_LABELS
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Lowered, in_time_unit, lowered
+from algebra.problems.renaming import Renamed, renamed
 from algebra.ranks.generic_rank import network_rank
 from algebra.systems.forms import core_dimension
 from algebra.systems.root_count import RootCountError, generic_root_count
@@ -44,6 +46,9 @@ from numeric.engines.base import (
 )
 from numeric.engines.plans import SETTLED, Plan, linear_plan, rank_plan, root_plan
 from numeric.instances import Instance, reduced
+
+if TYPE_CHECKING:
+    from numeric.equations.chain import Chain
 
 # Largest number of engines kept: each allocation of a random problem needs its own.
 _MOST_ENGINES = 64
@@ -113,6 +118,11 @@ class InstanceCounter:
         if self.constrained and not (self.info.plans or self.info.constraints):
             raise InputError(f"engine {engine!r} does not support [constraints]: choose another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
+        # What is computed before any instance is the same for all allocations of an orbit.
+        plain = not (problem.constraints or problem.support or problem.values or self._lowered)
+        self._renames = problem.is_random and plain and problem.network.chain() is not None
+        self._renamings: dict[Allocation, Renamed] = {}
+        self._chains: dict[Allocation, Chain] = {}
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
         self._tested_linear: set[Allocation] = set()
@@ -182,12 +192,18 @@ class InstanceCounter:
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """All real solutions of several instances, in their order."""
-        if self._lowered is None:
+        if self._lowered is None and not self._renames:
             counts = self._counts(instances)
         else:
-            inner = [reduced(i, self._lowered) for i in instances]
+            inner = [reduced(i, self._lowered or self._renaming(i.allocation)) for i in instances]
             counts = [restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
         return [c.with_cells(i.allocation.cells) for c, i in zip(counts, instances, strict=True)]
+
+    def _renaming(self, allocation: Allocation) -> Renamed:
+        """The renaming of hidden units that maps an allocation to the first one of its orbit."""
+        if allocation not in self._renamings:
+            self._renamings[allocation] = renamed(self.problem, allocation)
+        return self._renamings[allocation]
 
     def _counts(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         out: dict[int, InstanceCount] = {}
@@ -223,10 +239,13 @@ class InstanceCounter:
         if self.certify and plan.root_count is None and allocation not in self._tested_linear:
             self._tested_linear.add(allocation)
             plan = self._plans[allocation] = linear_plan(self.problem, plan)
-        if self.certify and plan.is_maximal:
+        # Whether a trial is settled by N or by a search depends on this trial alone, not on which
+        # trials were counted before.
+        searches = self._searches_first(plan) and plan.root_count != 1
+        if self.certify and plan.is_maximal and not searches:
             return _settled(plan, instances)
         found: dict[int, InstanceCount] = {}
-        if self._searches_first(plan):
+        if searches:
             found = self._one_real(plan, instances)
         left = [k for k in range(len(instances)) if k not in found or not found[k].real]
         if left:
@@ -244,12 +263,13 @@ class InstanceCounter:
     def _searches_first(self, plan: Plan) -> bool:
         """Whether one real solution is searched before N is counted.
 
-        It is if each trial has its own allocation, for which N would serve one trial only, and if
-        N is probably out of reach.
+        It is if each trial has its own allocation, for which N would serve one trial only (not if
+        renamings of hidden units leave few), and if N is probably out of reach.
         """
         unknowns = core_dimension(plan.allocation)
         many = unknowns is not None and unknowns > _COUNTED_UNKNOWNS
-        return self.info.decides and (self.problem.is_random or many)
+        own = self.problem.is_random and not self._renames
+        return self.info.decides and (own or many)
 
     def _one_real(self, plan: Plan, instances: Sequence[Instance]) -> dict[int, InstanceCount]:
         """Counts of instances by a search for one real solution, before any root count.
@@ -265,11 +285,15 @@ class InstanceCounter:
         from numeric.equations.chain import make_chain
 
         unknowns = core_dimension(plan.allocation)
-        chain = None
         for k, instance in enumerate(instances):
             part = _of_plan(plan, instance)
             try:
-                chain = chain or make_chain(plan.allocation, self.problem.support)
+                chain = self._chains.get(plan.allocation)
+                if chain is None:
+                    chain = make_chain(plan.allocation, self.problem.support)
+                    if len(self._chains) >= _MOST_ENGINES:
+                        self._chains.pop(next(iter(self._chains)))
+                    self._chains[plan.allocation] = chain
                 search = RealSearch(part, chain, seconds=self.timeout)
             except InputError:
                 continue

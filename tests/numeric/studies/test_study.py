@@ -275,7 +275,7 @@ def test_random_allocations_are_certified_one_by_one():
         found = study.run(80 if LONG else 40)
     kinds = Counter(c.note.split(" (")[0] for c in found.counts)
     assert kinds["no solution, with probability 1"] > 0
-    assert kinds["a certified real solution; not counted completely"] > 0
+    assert any(kind.startswith("certified maximal") for kind in kinds)
     assert found.undetermined == 0
     for count in found.counts:
         rank = allocation_rank(draw_instance(problem, 0, count.index).allocation).rank
