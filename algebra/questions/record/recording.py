@@ -51,6 +51,8 @@ from algebra.time_limits import OutOfTime, end_of_part, has_passed, phase, time_
 _FOR_RANKS = 300.0
 _FOR_CHOICE = 2.0
 _FOR_ORDER = 10.0
+# One leaf, of all sets of groups.
+_ALL = (GroupLeaf((), ()),)
 
 
 class NoRecording(InputError):
@@ -291,38 +293,49 @@ def _for_target(
     chosen, proved, leaves = _known_choice(question), 0, tuple[GroupLeaf, ...]()
     cuts: tuple[frozenset[int], ...] = ()
     error, interrupt = Fraction(1), None
-    for p, number in question.points():
-        if error < TARGET or interrupt is not None or (points and has_passed(ends)):
-            break
-        with phase(f"search at random point {len(points) + 1}"):
-            problem = question.containing(p, number)
-            is_known = False
-            if points:
-                try:
-                    now = containing_bound(problem, leaves, cuts, proved)
-                    is_known = now is not None and now >= proved
-                except DualError:
-                    # The point shows that one of the points so far was unlucky.
-                    problem = question.containing(p, number)
-            if not is_known:
-                before = math.inf if points else max(ends, time.monotonic() + _FOR_CHOICE)
-                found = cheapest_containing(
-                    problem, chosen, min(before, ends) if points else before
-                )
-                interrupt = found.interrupt
-                if found.chosen is None:
-                    if interrupt or found.bound is not None:
-                        raise Unfinished(_not_found(question))
-                    raise NoRecording(_impossible(question))
-                assert found.bound is not None
-                if not points or found.bound < proved:
-                    proved, leaves, cuts = found.bound, found.leaves, tuple(problem.cuts)
-                chosen = frozenset(found.chosen)
-                if first is not None and not points:
-                    first(_first_choice(question, chosen, proved))
-        points.append((p, number))
-        error *= question.point_error
-    assert chosen is not None
+    try:
+        for p, number in question.points():
+            if error < TARGET or interrupt is not None or (points and has_passed(ends)):
+                break
+            with phase(f"search at random point {len(points) + 1}"):
+                problem = question.containing(p, number)
+                is_known = False
+                if points:
+                    try:
+                        now = containing_bound(problem, leaves, cuts, proved)
+                        is_known = now is not None and now >= proved
+                    except DualError:
+                        # The point shows that one of the points so far was unlucky.
+                        problem = question.containing(p, number)
+                if not is_known:
+                    before = math.inf if points else max(ends, time.monotonic() + _FOR_CHOICE)
+                    found = cheapest_containing(
+                        problem, chosen, min(before, ends) if points else before
+                    )
+                    interrupt = found.interrupt
+                    if found.chosen is None:
+                        if interrupt or found.bound is not None:
+                            raise Unfinished(_not_found(question))
+                        raise NoRecording(_impossible(question))
+                    assert found.bound is not None
+                    if not points or found.bound < proved:
+                        proved, leaves, cuts = found.bound, found.leaves, tuple(problem.cuts)
+                    chosen = frozenset(found.chosen)
+                    if first is not None and not points:
+                        first(_first_choice(question, chosen, proved))
+            points.append((p, number))
+            error *= question.point_error
+    except (KeyboardInterrupt, OutOfTime) as end:
+        # The result of the points so far remains valid; without one, what is known with the rank.
+        interrupt = end
+        if not points:
+            points, error, leaves = (
+                [(question.rank.p, question.rank.seed)],
+                question.rank.error,
+                _ALL,
+            )
+    if chosen is None:
+        raise Unfinished(_not_found(question))
     elements = frozenset(question.allowed[k] for k in chosen)
     where = plural(len(points), f"{len(points)} random point")
     proof = f"a search of {plural(len(leaves), f'{len(leaves)} part')} with {len(cuts)} cuts, "

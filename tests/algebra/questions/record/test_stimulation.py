@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.questions.record import recording
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
 from tests.algebra.questions.record.subsets import driven_answer, driven_cases
@@ -110,3 +111,36 @@ def test_stimulations_that_are_not_known_are_refused():
     layers = mp.FeedForward(q=2, widths=(2,), d=1, m=2, activation="tanh")
     problem = mp.Problem(layers, {"W1": "all"})
     refuses("stimulations of units", mp.record, problem, stimulate="unit *")
+
+
+def test_a_search_that_is_interrupted_keeps_what_the_rank_shows(monkeypatch):
+    """Before any point is finished the elements by which the rank was found remain, and a bound."""
+
+    def interrupted(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(recording, "cheapest_containing", interrupted)
+    found = mp.record(SILENT, "units", stimulate="unit *")
+    assert found.interrupted
+    assert found.is_unique
+    assert found.bound < found.cost
+    assert mp.verify(found.proof_file()).holds
+
+
+@pytest.mark.parametrize(
+    ("key", "value", "words"),
+    [
+        ("stimulate", [0, 1, 7], "stimulate"),
+        ("stimulate", [1, 0, 2], "stimulate"),
+        ("stimulate", [0, 0, 1], "stimulate"),
+        ("prices", ["1"], "prices"),
+        ("evidence", {"leaves": []}, "evidence"),
+        ("recorded", [0, 99], "recorded"),
+    ],
+)
+def test_proof_files_with_other_stimulations_are_refused(key, value, words):
+    """Units that do not exist, out of order or twice, and evidence of another question."""
+    data = mp.record(SILENT, "units", stimulate="unit *").proof_file()
+    found = verify_recording({**data, key: value})
+    assert not found.holds
+    assert any(words in check.text or words in check.place for check in found.checks)
