@@ -54,7 +54,7 @@ class Check:
     text: str
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Checked:
     """All checks of a proof file.
 

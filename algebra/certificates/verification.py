@@ -16,7 +16,7 @@ _TONES = {PROVED: "good", FAILED: "bad"}
 
 
 @dataclass(frozen=True, repr=False)
-class Verification(Checked, Result):
+class Verification(Result, Checked):
     """All checks of a proof file, as a result.
 
     Attributes

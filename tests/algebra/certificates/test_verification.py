@@ -21,3 +21,4 @@ def test_data_and_text_name_every_place():
     assert "does not hold" in str(Verification("minimal", (Check("rank", FAILED, "no"),)))
     cut = Verification("maximal", (*GOOD, Check("N", UNFINISHED, "not counted again")))
     assert str(cut).startswith("maximal: not finished: nothing is known")
+    assert len(repr(Verification("maximal", GOOD * 50))) < 200
