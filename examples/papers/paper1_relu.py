@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cache
 from math import comb, log2
+from typing import Any
 
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
@@ -23,13 +24,20 @@ from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import FigureLayout, draw_curves
 from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
 from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
-from matchprob.report.drawing.palette import INK
+from matchprob.report.drawing.palette import INK, ROSE, SKY
 from matchprob.report.drawing.style import tidy
 
 _SIZES = (8, 10, 12)
 _D, _M, _Q, _R = 4, 6, 6, 24
 # The paper's criterion, by first- and second-order methods; the paper's is AdaHessian.
-_CRITERIA = {"adahessian": "*", "sgd": "1", "adam": "x", "levenberg-marquardt": "+"}
+_CRITERIA = ("adahessian", "sgd", "adam", "levenberg-marquardt")
+# The mark, line and colour of each, which no curve has.
+_LOOKS: dict[str, tuple[str, Any, str]] = {
+    "adahessian": ("*", "--", SKY),
+    "sgd": ("v", "-.", ROSE),
+    "adam": ("x", ":", INK),
+    "levenberg-marquardt": ("P", "--", INK),
+}
 
 
 def patterns_left(row_counts: Sequence[int], d: int, m: int) -> int:
@@ -157,7 +165,7 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
     tidy(axes, "rows used", "match probability")
     axes.xaxis.set_major_locator(MaxNLocator(integer=True))
     claims: list[Artist] = []
-    for method, mark in _CRITERIA.items():
+    for method, (mark, line, colour) in _LOOKS.items():
         judged = _judged_by(method, rows)
         if judged:
             label = f"{judged[0]['curve']}: MSE < 0.01, {method}"
@@ -166,8 +174,11 @@ def _draw(axes: Axes, tables: Tables) -> Axes:
                 cell_number(row, f"{method}_claimed") / cell_number(row, f"{method}_trials")
                 for row in judged
             ]
-            axes.plot(xs, ys, mark, color=INK, ls=":", lw=0.8, ms=5)
-            claims.append(Line2D([], [], color=INK, marker=mark, ls=":", lw=0.8, ms=5, label=label))
+            looks: dict[str, Any] = {
+                "marker": mark, "color": colour, "ls": line, "lw": 1.2, "ms": 6, "zorder": 1,
+            }  # fmt: skip
+            axes.plot(xs, ys, **looks)
+            claims.append(Line2D([], [], label=label, **looks))
     title = "Figure 3b: shallow ReLU, q = 6, d = 4, m = 6, 24 weights of W1"
     draw_curves(axes, groups(rows, "curve"), title, more=claims)
     most = max((cell_number(row, "high") for row in rows), default=1.0)

@@ -15,7 +15,7 @@ from matchprob.report.drawing.style import SMALL, available_width, heading, tidy
 from numeric.experiments.principles.correlation import RankCorrelation
 from numeric.experiments.principles.survey import PrincipleSurvey
 
-# Panels side by side, and the size of one in inches.
+# Panels side by side, which are as many as are drawn, and the size of one in inches.
 _ACROSS = 3
 _WIDTH = 2.3
 _HEIGHT = 1.9
@@ -29,18 +29,33 @@ _GAP_DOWN = 0.4
 
 
 def _shown(found: PrincipleSurvey) -> list[RankCorrelation]:
-    """The predictors that differ between classes."""
-    return [t for t in found.tau if t.value is not None]
+    """The predictors that differ between classes, the strongest correlation first.
+
+    Of those with the same values, or the opposite ones, the first is kept: their pictures are
+    equal.
+    """
+    seen, kept = set[tuple[int, ...]](), []
+    for tau in found.tau:
+        if tau.value is not None:
+            values = [value for value in found.values_of(tau.predictor) if value is not None]
+            order = tuple(np.unique(values, return_inverse=True)[1].tolist())
+            reversed_order = tuple(max(order) - rank for rank in order)
+            if not {order, reversed_order} & seen:
+                seen.add(order)
+                kept.append(tau)
+    return sorted(kept, key=lambda tau: -abs(tau.value or 0.0))
 
 
 def principles_size(found: PrincipleSurvey) -> tuple[float, float]:
     """Width and height in inches that fit the panels."""
-    down = -(-max(1, len(_shown(found))) // _ACROSS)
-    return _ACROSS * _WIDTH, _HEADING + down * _HEIGHT
+    return _ACROSS * _WIDTH, _HEADING + _HEIGHT
 
 
 def draw_principles(axes: Axes, found: PrincipleSurvey) -> None:
-    """One panel for each predictor: a point for each class, with its interval, and τ above it."""
+    """The three predictors of the strongest correlation; the table has the others.
+
+    A panel has a point for each class, with its interval, and τ above it.
+    """
     shown = _shown(found)
     if not shown:
         raise InputError("no number differs between the classes: there is nothing to draw")
@@ -48,8 +63,8 @@ def draw_principles(axes: Axes, found: PrincipleSurvey) -> None:
     across = max(1, min(_ACROSS, int(available_width(axes) / _NARROWEST)))
     figure: Any = axes.get_figure()
     down = max(1, int((figure.get_figheight() - _HEADING) / _LOWEST))
-    left_out = len(shown) - across * down
-    shown = shown[: across * down]
+    shown = shown[: min(_ACROSS, across * down)]
+    left_out = sum(t.value is not None for t in found.tau) - len(shown)
     down = -(-len(shown) // across)
     width = (1 - _GAP_ACROSS * (across - 1)) / across
     slot = 1 / down
@@ -59,7 +74,7 @@ def draw_principles(axes: Axes, found: PrincipleSurvey) -> None:
         bottom = 1 - (row + 1 - 0.7 * _GAP_DOWN) * slot
         panel = axes.inset_axes((left, bottom, width, (1 - _GAP_DOWN) * slot))
         _panel(panel, found, tau, has_name=column == 0)
-    more = f"; {left_out} more numbers are not drawn" if left_out > 0 else ""
+    more = f"; {left_out} more numbers in the table" if left_out > 0 else ""
     heading(
         axes,
         f"{found.network}\n{len(found.classes)} classes, {found.trials} trials each; bars: "
@@ -79,7 +94,8 @@ def _panel(axes: Axes, found: PrincipleSurvey, tau: RankCorrelation, *, has_name
         axes.plot([x, x], [interval.low, interval.high], color=colour, lw=0.8, alpha=0.5)
         if estimate is not None:
             axes.plot([x], [estimate], "o", ms=3, color=colour)
-    axes.set_ylim(-0.02, 1.02)
+    lowest = min(interval.low for _, interval, _ in points)
+    axes.set_ylim(max(-0.02, np.floor(10 * lowest) / 10 - 0.02), 1.02)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     low = "" if tau.low is None else f" [{tau.low:.2f}, {tau.high:.2f}]"
     axes.set_title(f"τ {tau.value:.2f}{low}", fontsize=SMALL, pad=2)
