@@ -10,7 +10,7 @@ import re
 import typing
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import typer.models
 from sphinx.application import Sphinx
@@ -196,8 +196,10 @@ def result_classes() -> dict[str, type[Result]]:
             continue
         spaces = {**vars(inspect.getmodule(value)), **_typing_names(value)}
         returned = eval(getattr(value, "__annotations__", {}).get("return", "None"), spaces)
-        if inspect.isclass(returned) and issubclass(returned, Result):
-            found[name] = returned
+        # Of several classes, which an option chooses, the first is that without it.
+        first = next(iter(get_args(returned)), returned)
+        if inspect.isclass(first) and issubclass(first, Result):
+            found[name] = first
     return found
 
 

@@ -50,6 +50,8 @@ from numeric.instances import Instance, reduced
 if TYPE_CHECKING:
     from numeric.equations.chain import Chain
 
+# Up to so many learnable cells drawn allocations have few orbits: 220 digraphs of up to 4 cells.
+_SHARED_CELLS = 4
 # Largest number of engines kept: each allocation of a random problem needs its own.
 _MOST_ENGINES = 64
 # Newton starts of the search for one real solution; few if elimination leaves few unknowns, since
@@ -192,15 +194,21 @@ class InstanceCounter:
 
     def count_many(self, instances: Sequence[Instance]) -> list[InstanceCount]:
         """All real solutions of several instances, in their order."""
-        if self._lowered is None and not self._renames:
-            counts = self._counts(instances)
-        else:
-            inner = [reduced(i, self._lowered or self._renaming(i.allocation)) for i in instances]
-            counts = [restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
+        inner = [
+            instance if reduction is None else reduced(instance, reduction)
+            for instance in instances
+            for reduction in [self._lowered or self._renaming(instance.allocation)]
+        ]
+        counts = [restored(c, i) for c, i in zip(self._counts(inner), inner, strict=True)]
         return [c.with_cells(i.allocation.cells) for c, i in zip(counts, instances, strict=True)]
 
-    def _renaming(self, allocation: Allocation) -> Renamed:
-        """The renaming of hidden units that maps an allocation to the first one of its orbit."""
+    def _renaming(self, allocation: Allocation) -> Renamed | None:
+        """The renaming of hidden units that maps an allocation to the first one of its orbit.
+
+        None if allocations are not drawn, or if hardly two of them are of one orbit.
+        """
+        if not self._renames or allocation.size > _SHARED_CELLS:
+            return None
         if allocation not in self._renamings:
             self._renamings[allocation] = renamed(self.problem, allocation)
         return self._renamings[allocation]
@@ -268,7 +276,7 @@ class InstanceCounter:
         """
         unknowns = core_dimension(plan.allocation)
         many = unknowns is not None and unknowns > _COUNTED_UNKNOWNS
-        own = self.problem.is_random and not self._renames
+        own = self.problem.is_random and self._renaming(plan.allocation) is None
         return self.info.decides and (own or many)
 
     def _one_real(self, plan: Plan, instances: Sequence[Instance]) -> dict[int, InstanceCount]:

@@ -52,6 +52,9 @@ MADE = {
     "estimate": lambda: mp.estimate(DIAGONAL, 30),
     "estimate, certified": lambda: mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 30),
     "estimate, ReLU": lambda: mp.estimate(RELU, 10),
+    "estimate by law": lambda: mp.estimate(
+        DIAGONAL, 30, sweep="distribution.weights=normal,uniform"
+    ),
     "compare": lambda: mp.compare(DIAGONAL, OTHER, 8),
     "identify": lambda: mp.identify(DIAGONAL),
     "record": lambda: mp.record(DIAGONAL, "units"),
@@ -66,6 +69,7 @@ MADE = {
         mp.LinearRNN(n=3, T=2, b=1, d=2, m=2), principles=True, trials=20
     ),
     "atlas": lambda: mp.atlas(NET, 2),
+    "atlas with trials": lambda: mp.atlas(NET, 2, trials=30),
     "atlas, many": lambda: mp.atlas(mp.LinearRNN(n=3, T=2, b=1, d=1, m=2), 3, search=0.0),
     "design": lambda: mp.design(DIAGONAL),
     "design, three matrices": lambda: mp.design(mp.Problem(LAYERS, {})),
