@@ -467,8 +467,10 @@ def _swept(
     found: list[Estimate] = []
     stem = name or stem_of(question) or key
     for value, problem in zip(values, problems, strict=True):
-        named = f"{stem} {key}={value}"
-        own = estimate(problem, trials, timeout=limit_until(end), name=named, **more)
+        # A study that the store has keeps its name; in a file's name "/" would be a folder.
+        named = f"{stem} {key}={value}".replace("/", "\N{FRACTION SLASH}")
+        one: Any = common.QuestionFile(Path(f"{named}.toml"), problem)
+        own = estimate(one, trials, timeout=limit_until(end), **more)
         found.append(own)
         if own.is_partial:
             break

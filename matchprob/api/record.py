@@ -137,13 +137,13 @@ def record(
         "times" (the outputs of a recurrent network at a step), "units" (hidden units, at all steps
         for all samples).
     stimulate : str or sequence of str, optional
-        Units that may be driven ("unit 5", or a pattern such as "unit *"): then it is chosen what
+        Units that may be driven ("unit 5", or a pattern such as ``unit *``): then it is chosen what
         to record and what to stimulate.  The stimulation of a unit repeats all samples while a
         known drive enters it at every step; in costs it is called "stimulation of unit 5".
     costs : mapping of str to number, optional
         Costs of elements, or of all elements of a kind; 1 by default. By name ("output 0", "entry
         0,3", "sample 3", "step 1", "unit 5", "layer 2 unit 5", or "unit NAME"), or by a pattern
-        ("unit *"). Exact: a Fraction, int, float or text such as "5/2".
+        (``unit *``). Exact: a Fraction, int, float or text such as "5/2".
     must : sequence of str, optional
         Elements that must be recorded (0/1 CSV).  By name or pattern, as in `costs`.
     forbidden : sequence of str, optional
