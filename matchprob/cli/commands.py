@@ -258,7 +258,8 @@ def _options(parameters: Parameters) -> Iterator[Parameter]:
         if spec.parts is not None:
             continue
         metavar = spec.metavar or "|".join(p.choices) or None
-        settings: Line = {"help": flags_in(p.text, parameters).replace("``", ""), "metavar": metavar}
+        words = flags_in(p.text, parameters).replace("``", "")
+        settings: Line = {"help": words, "metavar": metavar}
         if p.word in (int, float):
             settings |= {"min": spec.least, "max": spec.most}
         kind: Any = list[p.word] if p.is_repeated else p.word  # type: ignore[name-defined]
