@@ -6,7 +6,6 @@ impossible   Explanations of targets that normalization layers do not realize
 inspection   The equations of an inspection, and the core, as text
 enclosures   The real solutions of counted instances: interval ends and costs
 profile      Picture of match probabilities against a bound
-sweep        Picture of match probabilities against an entry of the problem file
 principles   Picture of match probabilities against numbers that may predict them
 identification  Picture of the weights that data determine
 capacity     Pictures of capacities against parameters, and of dimensions

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from algebra.errors import InputError
 from algebra.families.updates.equivalent import in_parameters
@@ -46,9 +45,6 @@ from numeric.engines.base import (
 )
 from numeric.engines.plans import SETTLED, Plan, linear_plan, rank_plan, root_plan
 from numeric.instances import Instance, reduced
-
-if TYPE_CHECKING:
-    from numeric.equations.chain import Chain
 
 # Up to so many learnable cells drawn allocations have few orbits: 220 digraphs of up to 4 cells.
 _SHARED_CELLS = 4
@@ -124,7 +120,6 @@ class InstanceCounter:
         plain = not (problem.constraints or problem.support or problem.values or self._lowered)
         self._renames = problem.is_random and plain and problem.network.chain() is not None
         self._renamings: dict[Allocation, Renamed] = {}
-        self._chains: dict[Allocation, Chain] = {}
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()
         self._tested_linear: set[Allocation] = set()
@@ -293,15 +288,11 @@ class InstanceCounter:
         from numeric.equations.chain import make_chain
 
         unknowns = core_dimension(plan.allocation)
+        chain = None
         for k, instance in enumerate(instances):
             part = _of_plan(plan, instance)
             try:
-                chain = self._chains.get(plan.allocation)
-                if chain is None:
-                    chain = make_chain(plan.allocation, self.problem.support)
-                    if len(self._chains) >= _MOST_ENGINES:
-                        self._chains.pop(next(iter(self._chains)))
-                    self._chains[plan.allocation] = chain
+                chain = chain or make_chain(plan.allocation, self.problem.support)
                 search = RealSearch(part, chain, seconds=self.timeout)
             except InputError:
                 continue

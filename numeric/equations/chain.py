@@ -31,7 +31,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
 import numpy as np
-from scipy.linalg import qr
 
 from algebra.errors import InputError
 from algebra.networks.chain import ChainNetwork, need_chain
@@ -70,9 +69,11 @@ def _basis(X: np.ndarray) -> np.ndarray:
     errors relative to each row (N. J. Higham, Accuracy and Stability of Numerical Algorithms,
     section 19.4).
     """
+    import scipy.linalg
+
     order = np.argsort(-np.abs(X).max(axis=1))
     basis = np.empty(X.shape)
-    basis[order] = qr(X[order], mode="economic", pivoting=True)[0]
+    basis[order] = scipy.linalg.qr(X[order], mode="economic", pivoting=True)[0]
     return basis
 
 

@@ -39,8 +39,7 @@ class EstimatedAtlas(Atlas):
     @classmethod
     def of(cls, found: Atlas, trials: int, confidence: float) -> EstimatedAtlas:
         """An atlas whose open entries were tried, in the order of MP."""
-        fields = {name: getattr(found, name) for name in Atlas.__dataclass_fields__}
-        made = cls(**fields, trials=trials, confidence=confidence)
+        made = cls(**vars(found), trials=trials, confidence=confidence)
         return replace(made, entries=tuple(sorted(made.entries, key=made._place)))
 
     def _place(self, entry: AtlasEntry) -> tuple[float, float, Any]:

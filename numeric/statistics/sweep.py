@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -59,10 +59,6 @@ class SweepResult(Result):
             "values": list(self.values),
             "estimates": [own.to_dict() for own in self.estimates],
         }
-
-    def facts(self) -> Mapping[str, Any]:
-        """The entry, its values, and the trials of each."""
-        return self.document().facts
 
     def document(self) -> Document:
         """One line for each value: MP with its interval, and the trials that stayed open."""

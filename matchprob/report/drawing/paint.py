@@ -63,7 +63,6 @@ from matchprob.report.identification import cell_groups
 from matchprob.report.principles import draw_principles, principles_size
 from matchprob.report.profile import draw_profile
 from matchprob.report.recording import draw_recording, recording_size
-from matchprob.report.sweep import draw_sweep
 from numeric.count_result import CountResult
 from numeric.equations.programs.losses import MSE
 from numeric.experiments.principles.survey import PrincipleSurvey
@@ -71,12 +70,13 @@ from numeric.experiments.profiles.profile import ProfileResult
 from numeric.experiments.training.experiment import TrainResult
 from numeric.families.normalization.construct import Construction
 from numeric.families.relu.decision import ReluDecision
-from numeric.statistics.atlas import EstimatedAtlas
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.sweep import SweepResult
 
 Size = tuple[float, float]
+# From this ratio of the largest to the smallest value on the axis is logarithmic.
+_LOGARITHMIC = 8
 
 
 @dataclass(frozen=True)
@@ -272,6 +272,29 @@ def _counts(axes: Axes, found: CountResult) -> None:
     pictures.real_solutions(axes, found.instances, title)
 
 
+def _sweep(axes: Axes, found: SweepResult) -> None:
+    """Each value's estimate with its interval; words stand side by side."""
+    if not found.estimates:
+        raise InputError("no value was finished: there is nothing to draw")
+    values = found.values[: len(found.estimates)]
+    is_number = all(isinstance(value, (int, float)) for value in values)
+    places = [float(v) for v in values] if is_number else [float(k) for k in range(len(values))]
+    for place, own in zip(places, found.estimates, strict=True):
+        interval = own.interval()
+        axes.plot([place, place], [interval.low, interval.high], color=BLUE, lw=1.5)
+        if own.estimate is not None:
+            axes.plot([place], [own.estimate], "o", ms=4, color=BLUE)
+    if is_number and min(places) > 0 and max(places) >= _LOGARITHMIC * min(places):
+        axes.set_xscale("log")
+        axes.minorticks_off()
+    axes.set_xticks(places, [str(value) for value in values])
+    axes.set_ylim(-0.01, 1.02)
+    tidy(axes, found.key, "match probability")
+    first = found.estimates[0]
+    part = f", partial: {len(values)} of {len(found.values)} values" if found.is_partial else ""
+    heading(axes, f"{first.requested} trials each{part}; {first.confidence:.0%} intervals")
+
+
 def _comparison(axes: Axes, found: Comparison) -> None:
     handles = [Line2D([], [], color=BLUE, lw=3, label=f"{found.first.confidence:.0%} interval")]
     for k, one in enumerate((found.first, found.second)):
@@ -438,7 +461,7 @@ PICTURES: dict[type[Result], Drawing] = {
     ReluDecision: Drawing(_witness),
     CountResult: Drawing(_counts),
     Estimate: Drawing(_estimate),
-    SweepResult: Drawing(draw_sweep, (4.2, 2.6)),
+    SweepResult: Drawing(_sweep, (4.2, 2.6)),
     Comparison: Drawing(_comparison, (5.5, 2.4)),
     Capacity: Drawing(draw_capacity, (5.5, 3.6)),
     Dimension: Drawing(draw_dimension, (5.0, 2.2)),
@@ -449,7 +472,6 @@ PICTURES: dict[type[Result], Drawing] = {
     AuditResult: Drawing(_audit, _audit_size),
     PrincipleSurvey: Drawing(draw_principles, principles_size),
     Atlas: Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
-    EstimatedAtlas: Drawing(pictures.draw_atlas, pictures.atlas_size, is_cropped=True),
     DesignResult: _masks(_design),
     RepairResult: _masks(_repair),
     Construction: Drawing(_construction),

@@ -69,7 +69,7 @@ MADE = {
         mp.LinearRNN(n=3, T=2, b=1, d=2, m=2), principles=True, trials=20
     ),
     "atlas": lambda: mp.atlas(NET, 2),
-    "atlas with trials": lambda: mp.atlas(NET, 2, trials=30),
+    "atlas, with trials": lambda: mp.atlas(NET, 2, trials=30),
     "atlas, many": lambda: mp.atlas(mp.LinearRNN(n=3, T=2, b=1, d=1, m=2), 3, search=0.0),
     "design": lambda: mp.design(DIAGONAL),
     "design, three matrices": lambda: mp.design(mp.Problem(LAYERS, {})),
