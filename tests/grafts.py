@@ -236,7 +236,7 @@ def files(seed: int, number: int) -> list[Data]:
 
 
 def run(seed: int, count: int) -> tuple[Counter[str], list[tuple[Data, str]]]:
-    """Make, verify and judge grafts.
+    """Make, verify and judge grafts; print each false one, and progress, at once.
 
     Returns
     -------
@@ -267,6 +267,9 @@ def run(seed: int, count: int) -> tuple[Counter[str], list[tuple[Data, str]]]:
             reason = is_false(claim)
             if reason:
                 wrong.append((claim, reason))
+                print("FALSE", reason, json.dumps(claim)[:2_000], flush=True)
+        if numbers["grafts"] % 500 == 0:
+            print(f"{numbers['grafts']} grafts, {len(wrong)} false", file=sys.stderr, flush=True)
     return numbers, wrong
 
 
@@ -274,6 +277,4 @@ if __name__ == "__main__":
     made, false = run(int(sys.argv[1]), int(sys.argv[2]))
     for name, number in made.most_common():
         print(f"{number:7d}  {name}")
-    for own, why in false:
-        print("FALSE", why, json.dumps(own)[:2_000])
     sys.exit(1 if false else 0)

@@ -64,7 +64,7 @@ def contradiction(problem: mp.Problem, verdict: str, trials: int, timeout: float
 
 
 def run(seed: int, count: int) -> tuple[Counter[str], list[tuple[Data, str]]]:
-    """Certify, verify and try random problems.
+    """Certify, verify and try random problems; print each wrong one, and progress, at once.
 
     Returns
     -------
@@ -96,6 +96,10 @@ def run(seed: int, count: int) -> tuple[Counter[str], list[tuple[Data, str]]]:
         reason = reason or contradiction(problem, found.verdict, 20, 5)
         if reason:
             wrong.append((problem.to_dict(), reason))
+            print("WRONG", reason, json.dumps(problem.to_dict())[:2_000], flush=True)
+        if numbers["problems"] % 100 == 0:
+            done = f"{numbers['problems']} problems, {len(wrong)} wrong"
+            print(done, file=sys.stderr, flush=True)
     return numbers, wrong
 
 
@@ -106,6 +110,4 @@ if __name__ == "__main__":
     for theorem in theorems():
         names = [f"{theorem.name}, {theorem.claim}: {feature}" for feature in theorem.covers]
         print("untried", *(name for name in names if not made[name]), sep="\n        ")
-    for own, why in false:
-        print("WRONG", why, json.dumps(own)[:2_000])
     sys.exit(1 if false else 0)
