@@ -6,6 +6,7 @@ names         Names of units: neurons, inputs and outputs
 problem       A problem: a network, its learnable weights, structural zeros, laws, constraints
 edges         Synapses as a list of edges, of published tables, graphs and matrices of counts
 edge_columns  Long edge lists, coded by columns
+arrow_tables  Feather and Parquet files, by columns
 headers       Words of published edge lists: headers of columns, types of synapses
 sheets        Tables of texts as they are published: separators, encodings, workbooks, compression
 file_entries  Entries of problem files that name another file

@@ -88,9 +88,9 @@ class Types:
             own = rows if learns.line == "rows" else columns
             if own is None:
                 return learns
-            kinds = list(dict.fromkeys(own))
-            groups = [kinds.index(kind) + 1 for kind in own]
-            return Gain(learns.line, groups, tuple(enumerate(kinds, 1)))
+            group = {kind: k for k, kind in enumerate(dict.fromkeys(own), 1)}
+            called = tuple((k, kind) for kind, k in group.items())
+            return Gain(learns.line, [group[kind] for kind in own], called)
         if isinstance(learns, Update) or (rows is None and columns is None):
             return learns
         mask = learns if isinstance(learns, SparseMatrix) else SparseMatrix.of(np.asarray(learns))

@@ -4,9 +4,10 @@ A list of 10^7 synapses has 10^7 lines and some ten thousand different words.  I
 form that programs write (a header, one separator without quotation marks, equally many cells in
 each line, no types of synapses), it is read in parts: the columns of a part are split and coded at
 once, only the codes are kept, and what depends on a word is asked once for each word.  So the limit
-of memory binds, not the length of the file.  Anything else is left to the reader of single lines
-(`algebra.problems.tables`).  An error in a list that is read by columns is the one that the reader
-of single lines finds in the lines that cause it.
+of memory binds, not the length of the file.  The columns of Feather and Parquet files are coded
+already, and are read in parts likewise (`algebra.problems.arrow_tables`).  Anything else is left to
+the reader of single lines (`algebra.problems.tables`).  An error in a list that is read by columns
+is the one that the reader of single lines finds in the lines that cause it.
 """
 
 from __future__ import annotations
@@ -21,12 +22,13 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.linalg.numbers import exact_number
 from algebra.memory_limits import check_memory
+from algebra.problems.arrow_tables import ArrowTable, Coded
 from algebra.problems.edges import Edge, Edges, LongList, Pairs, check_units, none_between
 from algebra.problems.file_entries import POST, PRE, SUM
 from algebra.problems.headers import VALUES, columns_of, is_header
 from algebra.problems.names import Names
 from algebra.problems.sheets import separated, separator, wanted_rows
-from algebra.time_limits import check_time
+from algebra.time_limits import check_time, checked
 
 # Characters of a text from which on its columns are coded.
 LONG = 1 << 18
@@ -37,6 +39,8 @@ _LONGEST_LINE = 1 << 16
 _SPECIAL = ('"', "#", "%", "\r", "\0")
 # Bytes that a character of a part takes while its cells are split.
 _SPLIT = 24
+# Bytes that a line takes: its codes, the pairs that are made of them, and their order.
+_HELD = 100
 _REGION = "region"
 
 
@@ -91,12 +95,10 @@ class EdgeColumns(LongList):
         sides = []
         for axis, codes in enumerate((self.post, self.pre)):
             index = np.full(len(self.words), -1, np.int64)
-            for k in np.unique(codes).tolist():
-                try:
-                    index[k] = names.index(matrix, axis, self.words[k])
-                except InputError:
-                    if not skips:
-                        return [self[int(np.argmax(codes == k))]]
+            for k in checked(np.unique(codes).tolist()):
+                index[k] = names.find(matrix, axis, self.words[k])
+                if index[k] < 0 and not skips:
+                    return [self[int(np.argmax(codes == k))]]
             sides.append(index[codes])
         rows, columns = sides
         kept = np.flatnonzero((rows >= 0) & (columns >= 0))
@@ -151,21 +153,98 @@ class _Codes:
         self.known: dict[str, int] = {}
         self.parts: dict[str, list[np.ndarray]] = {}
 
-    def add(self, columns: Mapping[str, Sequence[str]], kept: np.ndarray | None) -> None:
-        """Code the next lines of some columns, of which a mask says which count."""
-        listed = {
-            name: column if kept is None else [column[k] for k in kept.tolist()]
-            for name, column in columns.items()
-        }
-        for word in dict.fromkeys(chain.from_iterable(zip(*listed.values(), strict=True))):
+    def add(self, columns: Mapping[str, Coded]) -> None:
+        """Code the next lines of some columns; words are numbered as lines name them."""
+        firsts = list[tuple[int, int, str]]()
+        for order, (words, codes) in enumerate(columns.values()):
+            of, at = np.unique(codes, return_index=True)
+            listed = zip(at.tolist(), of.tolist(), strict=True)
+            firsts += [(k, order, words[code]) for k, code in listed]
+        for _, _, word in sorted(firsts):
             self.known.setdefault(word, len(self.known))
-        for name, column in listed.items():
-            codes = np.fromiter(map(self.known.__getitem__, column), np.int32, len(column))
-            self.parts.setdefault(name, []).append(codes)
+        for name, (words, codes) in columns.items():
+            number = np.array([self.known.get(word, -1) for word in words], np.int32)
+            self.parts.setdefault(name, []).append(number[codes])
 
     def column(self, name: str) -> np.ndarray:
         """The codes of a column."""
         return np.concatenate(self.parts.get(name) or [np.zeros(0, np.int32)]).astype(np.int64)
+
+
+class _Lines:
+    """The lines of a list, of which the words and numbers are collected part by part.
+
+    Parameters
+    ----------
+    at : mapping of str to int
+        The columns that are known: units, one number and a region.
+    chosen : mapping of int to set of str
+        The words of the lines that count, by column.
+    first : int
+        The number of the first line.
+    """
+
+    def __init__(
+        self, at: Mapping[str, int], chosen: Mapping[int, frozenset[str]], first: int
+    ) -> None:  # fmt: skip
+        self.at, self.chosen = at, chosen
+        self.column = next((name for name in VALUES if name in at), "")
+        self.row, self.rows = first, list[np.ndarray]()
+        self.units, self.numbers, self.regions = _Codes(), _Codes(), _Codes()
+
+    @property
+    def needed(self) -> list[int]:
+        """The columns that `add` needs."""
+        return sorted({*self.at.values(), *self.chosen})
+
+    def add(self, columns: Mapping[int, Coded], count: int) -> None:
+        """The next lines, by their columns."""
+        check_memory(_HELD * (self.row + count), "a list of synapses")
+        kept: Any = slice(None)
+        if self.chosen:
+            is_kept = np.ones(count, bool)
+            for k, wanted in self.chosen.items():
+                words, codes = columns[k]
+                is_kept &= np.array([word.strip() in wanted for word in words], bool)[codes]
+            kept = np.flatnonzero(is_kept)
+
+        def of(*names: str) -> dict[str, Coded]:
+            found = {name: columns[self.at[name]] for name in names if name in self.at}
+            return {name: Coded(own.words, own.codes[kept]) for name, own in found.items()}
+
+        self.units.add(of(PRE, POST))
+        self.numbers.add(of(self.column))
+        self.regions.add(of(_REGION))
+        self.rows.append(np.arange(self.row, self.row + count, dtype=np.int32)[kept])
+        self.row += count
+
+    def edges(self) -> Edges | None:
+        """The list; None if a line has an error."""
+        units, numbers, regions = self.units, self.numbers, self.regions
+        every = (*units.known, *regions.known)
+        if not self.rows or not all(units.known) or any(word != word.strip() for word in every):
+            return None
+        if any("," in text or text != text.strip() for text in numbers.known):
+            return None
+        try:
+            for number in numbers.known if self.column == "weight" else ():
+                exact_number(number, "weight")
+        except InputError:
+            return None
+        pre, post, found = units.column(PRE), units.column(POST), np.concatenate(self.rows)
+
+        def place(unit: str) -> str:
+            code = units.known[unit]
+            return f"row {found[np.argmax((pre == code) | (post == code))]}"
+
+        check_units(units.known, place)
+        return Edges(
+            EdgeColumns(
+                list(units.known), pre, post, list(numbers.known), numbers.column(self.column),
+                list(regions.known), regions.column(_REGION), found,
+            ),
+            self.column,
+        )  # fmt: skip
 
 
 def edges_by_columns(
@@ -201,12 +280,9 @@ def edges_by_columns(
         at = columns_of(header)
     except InputError:
         return None
-    column = next((name for name in VALUES if name in at), "")
-    if set(at) - {PRE, POST, _REGION, column}:
+    if not _is_plain(at):
         return None
-    chosen = wanted_rows(header, where or {})
-    width, row, rows = len(header), 2, list[np.ndarray]()
-    units, numbers, regions = _Codes(), _Codes(), _Codes()
+    width, found = len(header), _Lines(at, wanted_rows(header, where or {}), 2)
     for text in chain([first.partition("\n")[2]], texts):
         check_time()
         check_memory(_SPLIT * len(text), "reading a list of synapses")
@@ -219,47 +295,47 @@ def edges_by_columns(
         if marks != {width - 1} or max(map(len, lines)) > _LONGEST_LINE:
             return None
         cells = text.replace("\n", mark).split(mark)
-        kept = None
-        if chosen:
-            is_kept = np.ones(len(lines), bool)
-            for k, words in chosen.items():
-                own = (cell.strip() in words for cell in cells[k::width])
-                is_kept &= np.fromiter(own, bool, len(lines))
-            kept = np.flatnonzero(is_kept)
-        units.add({side: cells[at[side] :: width] for side in (PRE, POST)}, kept)
-        if column:
-            numbers.add({column: cells[at[column] :: width]}, kept)
-        if _REGION in at:
-            regions.add({_REGION: cells[at[_REGION] :: width]}, kept)
-        numbered = np.arange(row, row + len(lines), dtype=np.int32)
-        rows.append(numbered if kept is None else numbered[kept])
-        row += len(lines)
-    if row == 2:
-        return None
-    every = (*units.known, *regions.known)
-    if not all(units.known) or any(word != word.strip() for word in every):
-        return None
-    if any("," in text or text != text.strip() for text in numbers.known):
-        return None
-    try:
-        for number in numbers.known if column == "weight" else ():
-            exact_number(number, "weight")
-    except InputError:
-        return None
-    pre, post, found = units.column(PRE), units.column(POST), np.concatenate(rows)
+        found.add({k: _coded(cells[k::width]) for k in found.needed}, len(lines))
+    return found.edges()
 
-    def place(unit: str) -> str:
-        code = units.known[unit]
-        return f"row {found[np.argmax((pre == code) | (post == code))]}"
 
-    check_units(units.known, place)
-    return Edges(
-        EdgeColumns(
-            list(units.known), pre, post, list(numbers.known), numbers.column(column),
-            list(regions.known), regions.column(_REGION), found,
-        ),
-        column,
-    )  # fmt: skip
+def _is_plain(at: Mapping[str, int]) -> bool:
+    """Whether a list has no other known columns than units, one number and a region."""
+    return not set(at) - {PRE, POST, _REGION, *VALUES}
+
+
+def _coded(cells: Sequence[str]) -> Coded:
+    """The cells of a column as their different words, and the place of each among these."""
+    place = {word: k for k, word in enumerate(dict.fromkeys(cells))}
+    return Coded(list(place), np.fromiter(map(place.__getitem__, cells), np.int32, len(cells)))
+
+
+def edges_of_arrow(table: ArrowTable, where: Mapping[str, Any] | None = None) -> Edges | None:
+    """The edges of a Feather or Parquet file, of any length.
+
+    Parameters
+    ----------
+    table : ArrowTable
+    where : mapping, optional
+        As of `algebra.problems.sheets.wanted_rows`.
+
+    Returns
+    -------
+    Edges or None
+        None if its columns are no plain list, or a line has an error, which the reader of single
+        lines names.
+
+    Raises
+    ------
+    InputError
+        If the header has no column of `where`, or two of one meaning.
+    """
+    if not is_header(table.header) or not _is_plain(at := columns_of(table.header)):
+        return None
+    found = _Lines(at, wanted_rows(table.header, where or {}), 1)
+    for part in table.parts(found.needed):
+        found.add(dict(zip(found.needed, part, strict=True)), len(part[0].codes))
+    return found.edges()
 
 
 def _whole_lines(parts: Iterable[str]) -> Iterator[str]:

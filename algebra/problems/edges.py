@@ -33,13 +33,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from algebra.errors import InputError, known_name, one_line, shown
 from algebra.files.arrays import coordinates_of
+from algebra.files.opening import within_time
 from algebra.linalg.numbers import exact_number
 from algebra.linalg.sparse import SparseMatrix
 from algebra.problems.file_entries import (
@@ -374,13 +375,13 @@ class Edges:
         if (own := self._of_matrix(names, matrix)) is not self:
             return own.cells(names, matrix)
         lines: dict[tuple[int, int], dict[_Part, list[Edge]]] = {}
-        edges = self._of_type()
-        for edge in edges:
+        edges, skips = self._of_type(), self.unknown == SKIP and bool(names)
+        for edge in checked(edges):
+            if skips and min(names.find(matrix, 0, edge.post), names.find(matrix, 1, edge.pre)) < 0:
+                continue
             try:
                 at = names.index(matrix, 0, edge.post), names.index(matrix, 1, edge.pre)
             except InputError as error:
-                if self.unknown == SKIP and names:
-                    continue
                 hint = _direction_hint(edge, names, matrix)
                 raise InputError(f"{_described(edge)}: {error}{hint}") from None
             part = lines.setdefault(at, {}).setdefault((edge.word, edge.region), [])
@@ -632,8 +633,14 @@ def edges_of_graph(graph: Any, label: str | None = None) -> Edges:
     return Edges(tuple(edges), column, nodes=tuple(names.values()))
 
 
-def edges_of_graphml(text: bytes) -> Edges:
-    """The edges of a GraphML file.
+def edges_of_graph_file(text: bytes, form: str) -> Edges:
+    """The edges of a file of GraphML, GML or GEXF.
+
+    Parameters
+    ----------
+    text : bytes
+    form : str
+        The ending of the file's name.
 
     Any attribute that all nodes have, each another value, can name them.  If names of a problem do
     not decide, a node is named by its attribute name, label or cell_name if all nodes have one of
@@ -645,7 +652,12 @@ def edges_of_graphml(text: bytes) -> Edges:
     with warnings.catch_warnings():
         # Attributes without a type are texts.
         warnings.simplefilter("ignore")
-        graph = nx.read_graphml(io.BytesIO(text))
+        read = {
+            ".graphml": nx.read_graphml,
+            ".gml": partial(nx.read_gml, label=_ID),
+            ".gexf": nx.read_gexf,
+        }[form]
+        graph = within_time(read, io.BytesIO(text))
     nodes = [data for _, data in graph.nodes.data()]
     found = edges_of_graph(graph)
     shared = [key for key in (nodes[0] if nodes else ()) if all(key in data for data in nodes)]

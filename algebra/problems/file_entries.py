@@ -15,11 +15,18 @@ CHEMICAL, ELECTRICAL, RECEIVED, ALL_TYPES = "chemical", "electrical", "received"
 # Edges with units that have no name in the problem are refused or left out.
 UNKNOWN = REFUSE, SKIP = ("refuse", "skip")
 # Endings of files of names of units, and of matrices and edge lists; gzip adds another.
-_PACKED = (".csv", ".tsv", ".txt", ".graphml", ".mtx")
-_ZIPPED = tuple(f"{suffix}.gz" for suffix in _PACKED)
-_NAMED = (".csv", ".tsv", ".txt", ".graphml")
-NAME_ENDINGS = (*_NAMED, ".xlsx", *(f"{suffix}.gz" for suffix in _NAMED))
-ENDINGS = (*_PACKED, ".xlsx", ".npy", ".npz", ".mat", *_ZIPPED)
+_TABLES = (".csv", ".tsv", ".txt")
+# Graphs, which networkx reads.
+GRAPHS = (".graphml", ".gml", ".gexf")
+ARROW_TABLES = (".parquet", ".feather", ".arrow")
+
+
+def _with_zipped(*suffixes: str) -> tuple[str, ...]:
+    return (*suffixes, *(f"{suffix}.gz" for suffix in suffixes))
+
+
+NAME_ENDINGS = (*_with_zipped(*_TABLES, *GRAPHS), ".xlsx", *ARROW_TABLES)
+ENDINGS = (*_with_zipped(*_TABLES, *GRAPHS, ".mtx"), ".xlsx", *ARROW_TABLES, ".npy", ".npz", ".mat")
 # Lines that repeat a pair: their numbers are added up, or the first line counts.
 REPEATED = SUM, FIRST = ("sum", "first")
 
@@ -73,7 +80,7 @@ EdgesFile = Annotated[
 
 
 # Endings of such tables.
-UNIT_TABLES = (".csv", ".tsv", ".txt", ".xlsx", ".csv.gz", ".tsv.gz", ".txt.gz")
+UNIT_TABLES = (*_with_zipped(*_TABLES), ".xlsx", *ARROW_TABLES)
 # What a unit without a word has: a type of its own, or no sign.
 OWN = "own"
 FREE = "free"

@@ -151,27 +151,34 @@ class Names:
         )
         return self.network.weight_text(matrix, row, column)
 
-    def index(self, matrix: str, axis: int, text: str) -> int:
-        """The row (axis 0) or column (axis 1) with this name or number.
+    def find(self, matrix: str, axis: int, text: str) -> int:
+        """The row (axis 0) or column (axis 1) with this name or number; -1 if there is none.
 
         If a name of these units is a number, numbers are names only.
+        """
+        places, are_numbers = self._known.get((matrix, axis), ({}, False))
+        if text in places or are_numbers:
+            return places.get(text, -1)
+        if text.isascii() and text.isdigit() and len(text) <= _LONGEST:
+            return int(text) if int(text) < self.network.shapes[matrix][axis] else -1
+        return -1
+
+    def index(self, matrix: str, axis: int, text: str) -> int:
+        """The row (axis 0) or column (axis 1) with this name or number, as of `find`.
 
         Raises
         ------
         InputError
             If there is none.
         """
+        if (found := self.find(matrix, axis, text)) >= 0:
+            return found
         names = self._of(matrix, axis)
-        places, are_numbers = self._known.get((matrix, axis), ({}, False))
-        if text in places:
-            return places[text]
-        if are_numbers:
+        if self._known.get((matrix, axis), ({}, False))[1]:
             raise self._unknown(matrix, axis, text)
         size = self.network.shapes[matrix][axis]
         what = ("`post`", "row") if axis == 0 else ("`pre`", "column")
         if text.isascii() and text.isdigit():
-            if len(text) <= _LONGEST and int(text) < size:
-                return int(text)
             raise InputError(
                 f"{what[0]} {one_line(text)} is outside: {matrix} has {what[1]}s 0 to {size - 1}; "
                 "numbers that are ids, or start at 1, are names: list them in [names]"

@@ -32,7 +32,8 @@ from typing import Any
 from algebra.errors import InputError, one_line, shown
 from algebra.files.opening import FILE_LIMITS, read_bytes, read_parts, within_time
 from algebra.installing import missing
-from algebra.problems.file_entries import POST, PRE
+from algebra.problems.arrow_tables import ArrowTable
+from algebra.problems.file_entries import ARROW_TABLES, POST, PRE
 from algebra.time_limits import check_time, checked
 
 # Cells of a sheet, and entries of a matrix of MATLAB.
@@ -65,8 +66,8 @@ _SIGNATURES = (
     (b"BZh", "compressed by bzip2: decompress it"),
     (b"\xfd7zXZ", "compressed by xz: decompress it"),
     (b"\x28\xb5\x2f\xfd", "compressed by zstd: decompress it"),
-    (b"PAR1", "a Parquet file: save it as .csv"),
-    (b"ARROW1", "a Feather file: save it as .csv"),
+    (b"PAR1", "a Parquet file: let its name end in .parquet"),
+    (b"ARROW1", "a Feather file: let its name end in .feather"),
     (b"\x89HDF", "an HDF5 file: save its matrix as .npz or .csv"),
     (MATRIX_MARKET, "a matrix of Matrix Market, which has no names or columns"),
 )
@@ -255,6 +256,34 @@ def _with_nul(data: bytes) -> InputError:
     return InputError("it holds NUL characters: it is no text")
 
 
+def table_of_file(
+    path: Path,
+    is_header: Callable[[Sequence[str]], bool] = lambda words: False,
+    *,
+    sheet: str = "",
+    width: int = 0,
+) -> TextTable:
+    """The cells of a text, a workbook, or a Feather or Parquet file.
+
+    Parameters
+    ----------
+    path : Path
+    is_header, width
+        As of `table_of_text`.
+    sheet : str, optional
+        As of `tables_of_workbook`.
+
+    Raises
+    ------
+    InputError
+    """
+    if ending(path) == ".xlsx":
+        return tables_of_workbook(path, sheet)
+    if ending(path) in ARROW_TABLES:
+        return table_of_arrow(ArrowTable(path))
+    return table_of_text(text_of(bytes_of(path)), is_header, width)
+
+
 def table_of_text(
     text: str, is_header: Callable[[Sequence[str]], bool] = lambda words: False, width: int = 0
 ) -> TextTable:
@@ -403,10 +432,32 @@ def tables_of_workbook(path: Path, sheet: str = "") -> TextTable:
             book.close()
 
 
+def table_of_arrow(table: ArrowTable) -> TextTable:
+    """The cells of a Feather or Parquet file.
+
+    Raises
+    ------
+    InputError
+        If it is damaged, empty or too large.
+    """
+    header, rows = table.header, list[list[str]]()
+    for part in table.parts(range(len(header))):
+        if (len(rows) + len(part[0].codes)) * len(header) > MOST_CELLS:
+            raise InputError(
+                f"it has more than {MOST_CELLS} cells: keep the lines and columns that count"
+            )
+        columns = [[own.words[k] for k in own.codes.tolist()] for own in part]
+        rows += map(list, zip(*columns, strict=True))
+    if not rows:
+        raise InputError("it is empty")
+    places = [f"row {k}" for k in range(1, len(rows) + 1)]
+    return TextTable([header, *rows], ["its header", *places])
+
+
 def _rows_of(sheet: Any) -> Iterator[list[str]]:
     """The texts of each row of a sheet, without the empty ones at its end."""
     size = 0
-    for line in sheet.iter_rows(values_only=True):
+    for line in checked(sheet.iter_rows(values_only=True)):
         size += len(line)
         if size > MOST_CELLS:
             raise InputError(f"it has more than {MOST_CELLS} cells: save the table as .csv")

@@ -22,16 +22,19 @@ from algebra.errors import ErrorsAt, InputError, NoEdges, given_mapping, one_lin
 from algebra.files.arrays import read_array, read_sparse
 from algebra.files.opening import path_text
 from algebra.problems.allocation import Cell
-from algebra.problems.edge_columns import edges_by_columns
+from algebra.problems.arrow_tables import ArrowTable
+from algebra.problems.edge_columns import edges_by_columns, edges_of_arrow
 from algebra.problems.edges import (
     Edges,
     check_units,
-    edges_of_graphml,
+    edges_of_graph_file,
     edges_of_lines,
     edges_of_matrix,
 )
 from algebra.problems.file_entries import (
+    ARROW_TABLES,
     ENDINGS,
+    GRAPHS,
     POST,
     PRE,
     REFUSE,
@@ -53,6 +56,8 @@ from algebra.problems.sheets import (
     is_number,
     matrix_of_market,
     matrix_of_matlab,
+    table_of_arrow,
+    table_of_file,
     table_of_text,
     tables_of_workbook,
     text_of,
@@ -137,7 +142,8 @@ def _order(
             f"its {what} are named {shown(', '.join(given))}, those of {matrix} in [names] "
             f"{shown(', '.join(names))}: give the same names, or none"
         )
-    return [list(given).index(name) for name in names]
+    place = {name: k for k, name in enumerate(given)}
+    return [place[name] for name in names]
 
 
 def read_rows(path: Path, sheet: str = "", where: Mapping[str, Any] | None = None) -> Any:
@@ -172,6 +178,10 @@ def _list_or_table(path: Path, sheet: str = "", where: Mapping[str, Any] | None 
     """
     if ending(path) == ".xlsx":
         return tables_of_workbook(path, sheet)
+    if ending(path) in ARROW_TABLES:
+        table = ArrowTable(path)
+        found = edges_of_arrow(table, where)
+        return table_of_arrow(table) if found is None else found
     if (plain := edges_by_columns(texts_of(path), where)) is not None:
         return plain
     data = bytes_of(path)
@@ -180,14 +190,8 @@ def _list_or_table(path: Path, sheet: str = "", where: Mapping[str, Any] | None 
     return table_of_text(text_of(data), is_header)
 
 
-def _table_of(path: Path, sheet: str = "", width: int = 0) -> TextTable:
-    if ending(path) == ".xlsx":
-        return tables_of_workbook(path, sheet)
-    return table_of_text(text_of(bytes_of(path)), is_header, width)
-
-
 def _read_graph(path: Path) -> Edges:
-    return edges_of_graphml(bytes_of(path))
+    return edges_of_graph_file(bytes_of(path), ending(path).removesuffix(".gz"))
 
 
 def _read_matlab(path: Path, variable: str = "") -> Any:
@@ -201,12 +205,12 @@ def _read_matlab(path: Path, variable: str = "") -> Any:
     return Rows(texts, names, names)
 
 
-_TEXTS = (".csv", ".tsv", ".txt", ".mtx", ".xlsx")
+_TEXTS = (".csv", ".tsv", ".txt", ".mtx", ".xlsx", *ARROW_TABLES)
 _OTHERS = {
     ".npy": read_array,
     ".npz": read_sparse,
     ".mat": _read_matlab,
-    ".graphml": _read_graph,
+    **dict.fromkeys(GRAPHS, _read_graph),
 }
 # Reader for each ending of a file name.
 FORMATS: dict[str, Callable[[Path], Any]] = {
@@ -268,9 +272,10 @@ def read_edges(
     Parameters
     ----------
     path : str or Path
-        An edge list or a matrix of synapse counts (.csv, .tsv, .txt, .xlsx), a graph (.graphml), a
-        matrix of NumPy (.npy) or MATLAB (.mat) or a sparse one of SciPy (.npz); files of text may
-        be compressed (.csv.gz).
+        An edge list or a matrix of synapse counts (.csv, .tsv, .txt, .xlsx), an edge list of
+        Parquet or Feather (.parquet, .feather, .arrow), a graph (.graphml, .gml, .gexf), a matrix
+        of NumPy (.npy) or MATLAB (.mat) or a sparse one of SciPy (.npz); files of text and graphs
+        may be compressed (.csv.gz).
     type : str, optional
         The type of synapse that counts, if the list has a column `type`: "chemical", "electrical"
         (without direction), a word of that column, or "all".  Required if the list has several
@@ -319,7 +324,7 @@ def read_edges(
     }  # fmt: skip
     about = {
         "columns": (_TEXTS, "edge lists"), "where": (_TEXTS, "edge lists"),
-        "label": ((".graphml",), "graphs (.graphml)"),
+        "label": (GRAPHS, f"graphs ({', '.join(GRAPHS)})"),
         "sheet": ((".xlsx",), "workbooks (.xlsx)"), "variable": ((".mat",), "MATLAB files (.mat)"),
     }  # fmt: skip
     for option, value in given.items():
@@ -337,7 +342,7 @@ def read_edges(
         if not columns:
             return read_rows(path, sheet, where)
         width = len(columns.replace(",", " ").split()) if isinstance(columns, str) else 0
-        return _edges_of(_table_of(path, sheet, width), columns, where)
+        return _edges_of(table_of_file(path, is_header, sheet=sheet, width=width), columns, where)
 
     found = read_matrix_file(path, read)
     with ErrorsAt(path_text(path)):
@@ -370,7 +375,7 @@ def read_names(path: Path, units: str = "neurons") -> list[str]:
     InputError
         If there are no names, or one is given twice; OSError is left to the caller.
     """
-    if ending(path) in (".graphml", ".graphml.gz"):
+    if ending(path).removesuffix(".gz") in GRAPHS:
         return list(_read_graph(path).units)
     table = _list_or_table(path)
     if not isinstance(table, (Edges, TextTable)):
@@ -411,7 +416,7 @@ def read_types(path: Path, units: Sequence[str] | None, population: str = "neuro
     InputError
         If a line is wrong; the message names it.  OSError is left to the caller.
     """
-    table = _table_of(path)
+    table = table_of_file(path, is_header)
     listed = list(zip(table.places, table.rows, strict=True))
     if has_roles(table):
         words = words_of_units(of_role(path, population, "type"), units, REFUSE)

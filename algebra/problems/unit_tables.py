@@ -28,26 +28,12 @@ from algebra.errors import InputError, shown
 from algebra.problems.edges import check_units
 from algebra.problems.file_entries import SKIP
 from algebra.problems.headers import NAME_HEADERS
-from algebra.problems.sheets import (
-    TextTable,
-    bytes_of,
-    ending,
-    table_of_text,
-    tables_of_workbook,
-    text_of,
-    wanted_rows,
-)
+from algebra.problems.sheets import TextTable, table_of_file, wanted_rows
 from algebra.time_limits import checked
 
 ROLE = "role"
 # The words of a population in a column of roles, besides its own.
 _ROLES = {"neurons": ("neuron", "unit", "units"), "inputs": ("input",), "outputs": ("output",)}
-
-
-def _table(path: Path) -> TextTable:
-    if ending(path) == ".xlsx":
-        return tables_of_workbook(path)
-    return table_of_text(text_of(bytes_of(path)))
 
 
 def has_roles(table: TextTable) -> bool:
@@ -103,7 +89,7 @@ def read_column(
     InputError
         If a column is missing, a unit is given twice or was rounded; OSError is left to the caller.
     """
-    table = _table(path)
+    table = table_of_file(path)
     header = table.rows[0]
 
     def place_of(wanted: str, option: str) -> int:

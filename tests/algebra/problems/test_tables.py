@@ -145,6 +145,8 @@ def test_every_format_gives_one_mask(tmp_path):
     graph.add_nodes_from("abc")
     graph.add_weighted_edges_from(("abc"[j], "abc"[i], int(counts[i, j])) for i, j in EDGES)
     nx.write_graphml(graph, tmp_path / "g.graphml")
+    nx.write_gml(graph, tmp_path / "g.gml")
+    nx.write_gexf(graph, tmp_path / "g.gexf.gz")
     listed = [f"{'abc'[j]} ,  {'abc'[i]},{counts[i, j]}" for i, j in EDGES]
     (tmp_path / "e.csv").write_text("\n".join(["Source,Target,Weight", *listed]) + "\n")
     (tmp_path / "e.tsv").write_text("\n".join(["pre,post,x", *listed]).replace(",", "\t"))
@@ -155,13 +157,15 @@ def test_every_format_gives_one_mask(tmp_path):
     net = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     head = "[network]\nkind='lrnn'\nn=3\nT=2\nb=1\nd=1\nm=2\n[names]\nneurons=['a','b','c']\n"
     for file, rows in (
-        ("g.graphml", ""), ("e.csv", ""), ("e.tsv", ""), ("m.csv", "post"), ("m.npy", "post"),
-        ("m.npz", "pre"),
+        ("g.graphml", ""), ("g.gml", ""), ("g.gexf.gz", ""), ("e.csv", ""), ("e.tsv", ""),
+        ("m.csv", "post"), ("m.npy", "post"), ("m.npz", "pre"),
     ):  # fmt: skip
         edges = read_edges(tmp_path / file, rows=rows)
         names = Names(net, {"neurons": list("abc")})
         if file != "e.tsv":
-            assert edges.cells(names, "W") == {at: str(counts[at]) for at in EDGES}
+            # GEXF writes numbers with a point.
+            texts = edges.cells(names, "W").items()
+            assert {at: float(text) for at, text in texts} == {at: counts[at] for at in EDGES}
         more = f', rows = "{rows}"' if rows else ""
         path = tmp_path / "p.toml"
         path.write_text(f'{head}[learnable]\nW = {{ edges = "{file}"{more} }}\n')
@@ -228,12 +232,16 @@ def test_names_of_units_from_a_file(tmp_path):
     (tmp_path / "empty.txt").write_text("name\n")
     (tmp_path / "twice.csv").write_text("name\nPV\n\nPV \n")
     (tmp_path / "bad.graphml").write_text("<graphml")
+    (tmp_path / "bad.gexf").write_text("<gexf")
+    (tmp_path / "bad.gml").write_text("graph [ node [ " * 20_000)
     for file, words in (
         ("none.txt", "does not exist"),
         ("empty.txt", "empty"),
         ("x", "list of"),
         ("twice.csv", "row 4 has 'PV' again, after row 2"),
         ("bad.graphml", "bad.graphml: unclosed"),
+        ("bad.gexf", "bad.gexf: unclosed"),
+        ("bad.gml", "recursion"),
     ):
         (tmp_path / "p.toml").write_text(text.format(file))
         refuses(words, load_problem, tmp_path / "p.toml", need_learnable=False)
