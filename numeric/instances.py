@@ -22,7 +22,9 @@ from flint import fmpq
 from algebra.errors import whole_number
 from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational import rational_echelon
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
+from algebra.networks.masks import held
 from algebra.networks.protocols import not_known
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.instance_files import GivenNumbers
@@ -346,8 +348,10 @@ def labels_of(instances: Sequence[Instance]) -> np.ndarray:
     return network.teach(rows_first, X, times).swapaxes(0, 1)
 
 
-def to_rational(array: np.ndarray) -> np.ndarray:
+def to_rational(array: Any) -> Any:
     """Doubles, or rationals, as exact rationals (object array of `flint.fmpq`)."""
+    if isinstance(array, SparseMatrix):
+        return array.with_values(to_rational(array.values))
     out = np.empty(array.shape, dtype=object)
     for index, value in np.ndenumerate(array):
         is_exact = isinstance(value, fmpq)
@@ -534,6 +538,54 @@ def _parameters(
     return found
 
 
+def draw_existing(problem: Problem, seed: int, index: int) -> tuple[dict[str, Any], np.ndarray]:
+    """The student's weights and the samples of an instance, without cells that do not exist.
+
+    Of matrices with a sparse mask (`algebra.networks.masks`) all n² numbers of the stream are
+    drawn, some at a time, and those of existing cells are kept: they are the weights of
+    `draw_instance`.
+
+    Returns
+    -------
+    (dict of str to ndarray or SparseMatrix, ndarray)
+    """
+    network, laws = problem.network, problem.distribution
+    rng, standard = stream(seed, index, "weights"), dict[str, Any]()
+    for name, shape in network.shapes.items():
+        mask = held(problem.support, name)
+        if isinstance(mask, SparseMatrix):
+            places = mask.rows.astype(np.int64) * shape[1] + mask.columns
+            standard[name] = mask.with_values(_at_places(rng, laws.weights, shape, places))
+        else:
+            standard[name] = draw_entries(rng, laws.weights, shape)
+    drawn = dict[str, Any]()
+    for name, own in standard.items():
+        values = own.values if isinstance(own, SparseMatrix) else own
+        values = factor_of(laws, name) * values / math.sqrt(own.shape[1])
+        drawn[name] = own.with_values(values) if isinstance(own, SparseMatrix) else values
+    if problem.values:
+        drawn = with_measured(problem.values, drawn, standard)
+    drawn = laws.oriented(drawn)
+    for name in set(drawn).intersection(network.rates):
+        drawn[name] = 1 / (1 + np.exp(-drawn[name]))
+    for name in problem.support:
+        if name in drawn and not isinstance(drawn[name], SparseMatrix):
+            drawn[name] = drawn[name] * problem.support[name]
+    return drawn, draw_entries(stream(seed, index, "inputs"), laws.inputs, network.input_shape)
+
+
+def _at_places(
+    rng: np.random.Generator, law: str, shape: tuple[int, int], places: np.ndarray
+) -> np.ndarray:
+    """The numbers at some places, in their order, of a matrix that is drawn row by row."""
+    found, size = np.empty(len(places)), shape[0] * shape[1]
+    for start in checked(range(0, size, _DRAWN_TOGETHER)):
+        row = draw_entries(rng, law, (min(_DRAWN_TOGETHER, size - start),))
+        low, high = np.searchsorted(places, (start, start + len(row)))
+        found[low:high] = row[places[low:high] - start]
+    return found
+
+
 def _drawn_allocation(problem: Problem, index: int, of: Streams) -> Allocation:
     if not problem.is_random:
         return problem.allocation
@@ -542,23 +594,31 @@ def _drawn_allocation(problem: Problem, index: int, of: Streams) -> Allocation:
 
 
 def with_measured(
-    values: Values, drawn: Mapping[str, np.ndarray], standard: Mapping[str, np.ndarray]
-) -> dict[str, np.ndarray]:
+    values: Values, drawn: Mapping[str, Any], standard: Mapping[str, Any]
+) -> dict[str, Any]:  # fmt: skip
     """Drawn weights, with the measured weights in their cells.
 
     Parameters
     ----------
     values : Values
-    drawn : mapping of str to ndarray
+    drawn : mapping of str to ndarray or SparseMatrix
         The last two axes are the rows and columns.
-    standard : mapping of str to ndarray
+    standard : mapping of str to ndarray or SparseMatrix
         Draws of variance 1, for the jitter.
     """
-    out = {name: value.copy() for name, value in drawn.items()}
+    out: dict[str, Any] = {
+        name: own.with_values(own.values.copy()) if isinstance(own, SparseMatrix) else own.copy()
+        for name, own in drawn.items()
+    }
     for (name, i, j), value in values.numbers.items():
         number = nearest_double(value)
         spread = nearest_double(values.jitter) * (number if values.relative else 1.0)
-        out[name][..., i, j] = number + spread * standard[name][..., i, j] if spread else number
+        at: Any = np.s_[..., i, j]
+        own, more = out[name], standard[name]
+        if isinstance(own, SparseMatrix):
+            at = own.places(np.array(i), np.array(j))
+            own, more = own.values, more.values
+        own[at] = number + spread * more[at] if spread else number
     return out
 
 

@@ -600,7 +600,8 @@ class NoisyRecording(Predicted, Recording):
         )  # fmt: skip
         return Document(
             f"record {self.counted} at cost {self.cost}: {listed}; predicted "
-            f"deviation {self.total:.3g}, {self.deviation_with([]):.3g} without a recording",
+            f"deviation {self.total:.3g}, {self.deviation_with([]):.3g} without a recording"
+            + self._stays_free(),
             facts, tuple(map(Paragraph, [*aim, *lines])), why,
         )  # fmt: skip
 

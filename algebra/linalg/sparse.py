@@ -7,7 +7,7 @@ cut: the matrix is a sum of matrices with fewer entries in each row.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -141,6 +141,20 @@ class SparseMatrix:
             out[:, some] = total
         return out
 
+    def times(self, b: np.ndarray) -> np.ndarray:
+        """This matrix times a matrix over any ring of which NumPy's arrays hold the entries."""
+        starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
+        out = np.zeros((self.shape[0], b.shape[1]), np.result_type(self.values, b))
+        if not len(starts):
+            return out
+        # A zero of the ring.
+        out += self.values[:1, None] * 0 * b[:1, :]
+        for k in range(b.shape[1]):
+            check_time()
+            terms = self.values * b[self.columns, k]
+            out[self.rows[starts], k] = np.add.reduceat(terms, starts)
+        return out
+
     def _made(self, p: int) -> Iterator[Any]:
         """Sparse matrices of limbs whose products with limbs are sums of few terms."""
         limit = WIDTH if p < 1 << BITS else inner_limit(p)
@@ -197,25 +211,30 @@ def as_block(weight: Any) -> Any:
     return weight[..., None]
 
 
-def sparse_product(
-    letters: str, matrix: SparseMatrix, other: str, value: Residues, result: str, p: int
-) -> Residues:
+def sparse_contraction(
+    factors: Sequence[tuple[str, Any]], result: str, product: Callable[[SparseMatrix, Any], Any]
+) -> Any:
     """The Einstein sum of a sparse matrix and another value, whose last axis is the batch.
 
     Parameters
     ----------
-    letters, other, result : str
-        Letters of the axes of the matrix, of the value and of the result, without the batch.
-    matrix : SparseMatrix
-    value : ndarray
-    p : int
+    factors : sequence of (str, value)
+        Letters of the axes, without the batch, and the value: one `SparseBlock`, one array.
+    result : str
+        Letters of the axes of the result.
+    product : callable
+        The product of a sparse matrix and an array of two axes.
     """
+    (letters, block), (other, value) = sorted(
+        factors, key=lambda factor: not isinstance(factor[1], SparseBlock)
+    )
+    matrix = block.matrix
     [summed] = [letter for letter in letters if letter in other]
     if summed == letters[0]:
         letters, matrix = letters[::-1], matrix.T
     at = other.index(summed)
     moved = np.moveaxis(value, at, 0)
-    flat = matrix.product(moved.reshape(len(moved), -1), p)
+    flat = product(matrix, moved.reshape(len(moved), -1))
     found = flat.reshape(matrix.shape[0], *moved.shape[1:])
     rest = letters[0] + other.replace(summed, "")
     order = [rest.index(letter) for letter in result]

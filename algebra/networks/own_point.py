@@ -30,6 +30,7 @@ import numpy as np
 
 from algebra.documents import Document, Paragraph
 from algebra.linalg.modular import ChosenNumbers
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Point
 
 
@@ -39,21 +40,22 @@ class OwnPoint:
 
     Attributes
     ----------
-    weights : mapping of str to ndarray of fmpq
+    weights : mapping of str to ndarray or SparseMatrix of fmpq
+        A matrix is sparse where its mask is (`algebra.networks.masks`).
     X : ndarray of fmpq
         Those of the network, and perhaps new ones behind them.
     signs : tuple of ndarray of bool
         For each value of the activation the units and samples with a positive pre-activation.
     """
 
-    weights: Mapping[str, np.ndarray]
+    weights: Mapping[str, Any]
     X: np.ndarray
     signs: tuple[np.ndarray, ...]
 
     @cached_property
     def bits(self) -> int:
         """Bits of the numbers, as integers over one denominator."""
-        every = [v for table in (*self.weights.values(), self.X) for v in table.flat]
+        every = [v for table in (*self.weights.values(), self.X) for v in _entries(table)]
         below = lcm(*(int(v.denominator) for v in every))
         above = max(abs(int(v.numerator)) * (below // int(v.denominator)) for v in every)
         return max(below, above).bit_length()
@@ -63,7 +65,7 @@ class OwnPoint:
         """The numbers, and primes modulo which they may be reduced."""
         tables = {**self.weights, "X": self.X}
         return ChosenNumbers.of(
-            {(name, k): v for name, table in tables.items() for k, v in enumerate(table.flat)}
+            {(name, k): v for name, t in tables.items() for k, v in enumerate(_entries(t))}
         )
 
     def first(self, m: int) -> OwnPoint:
@@ -86,12 +88,24 @@ class OwnPoint:
             The residue of a rational.
         """
 
-        def residues(table: np.ndarray) -> np.ndarray:
-            return np.array([entry(v) for v in table.flat], np.int64).reshape(table.shape)
+        def residues(table: Any) -> Any:
+            found = np.array([entry(v) for v in _entries(table)], np.int64)
+            if isinstance(table, SparseMatrix):
+                return table.with_values(found)
+            return found.reshape(table.shape)
 
-        weights = {name: np.zeros(shape, np.int64) for name, shape in shapes.items()}
+        weights = {
+            name: np.zeros(shape, np.int64)
+            for name, shape in shapes.items()
+            if name not in self.weights
+        }
         weights |= {name: residues(table) for name, table in self.weights.items()}
         return Point(p, seed, weights, residues(self.X), self.signs)
+
+
+def _entries(table: Any) -> Any:
+    """The numbers of a matrix; of a sparse one those that exist."""
+    return table.values if isinstance(table, SparseMatrix) else table.flat
 
 
 def about_parameters(exactly: bool, new: bool = False) -> str:

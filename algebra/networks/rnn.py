@@ -206,7 +206,7 @@ class RNN(ActivatedNetwork):
 
         Parameters
         ----------
-        weights : mapping of str to ndarray of fmpq
+        weights : mapping of str to ndarray or SparseMatrix of fmpq
         X : ndarray of fmpq
         support : mapping of str to ndarray, optional
             The weights that exist, and so may move.
@@ -215,20 +215,16 @@ class RNN(ActivatedNetwork):
         ------
         InputError
             If a unit is exactly at its kink, and its pre-activation moves with the weights.
+        SignUnknown
+            If a pre-activation of a large circuit is not separated from 0 at any precision.
         """
         program, nodes = self.program(), self._nodes(VALUES)
-        above: dict[Node, np.ndarray] = {}
-        sums: dict[Node, np.ndarray] = {}
-
-        def pattern(node: Node, a: np.ndarray) -> np.ndarray:
-            sums[node] = a
-            return above.setdefault(node, np.asarray(a > 0, bool))
-
-        arithmetic = EntryArithmetic(self.function, _product, signs=pattern)
-        evaluate(program, arithmetic, self.placed(weights, X), nodes)
-        exists = {
+        above, zeros = self._pattern(weights, X)
+        exists: dict[str, Any] = {
             name: np.ones(shape, bool)
             if (mask := held(support, name)) is None
+            else mask
+            if isinstance(mask, SparseMatrix)
             else np.asarray(mask, bool)
             for name, shape in self.shapes.items()
         } | {"X": np.asarray(X != 0, bool)}
@@ -238,14 +234,38 @@ class RNN(ActivatedNetwork):
             program, exists, {}, self.vanishes_at_zero, inputs, lambda node, a: above[node]
         )
         for step, (k, sum_of) in enumerate(zip(nodes, inputs, strict=True)):
-            zero = np.asarray(sums[program.nodes[k]] == 0, bool)
-            at_kink = zero & moves[sum_of].there.reshape(self.n, -1)
+            at_kink = zeros[program.nodes[k]] & moves[sum_of].there.reshape(self.n, -1)
             if at_kink.any():
                 raise InputError(
                     f"unit {np.argwhere(at_kink)[0][0]} is exactly at its kink at these parameters "
                     f"(step {step}): give it another value of {'c' if self.biases else 'W'}"
                 )
         return self.at(OwnPoint(weights, X, tuple(above[program.nodes[k]] for k in nodes)))
+
+    def _pattern(
+        self, weights: Mapping[str, Any], X: np.ndarray
+    ) -> tuple[dict[Node, np.ndarray], dict[Node, np.ndarray]]:
+        """The positive pre-activations, and those that are 0, by the nodes of the activation.
+
+        They are computed in rationals, whose digits grow from step to step; with a sparse matrix,
+        of a large circuit, in balls, which decide the same signs or none.
+        """
+        program, nodes = self.program(), self._nodes(VALUES)
+        if any(isinstance(table, SparseMatrix) for table in weights.values()):
+            found = self.balls_at(weights, X, 0)
+            above, zeros = (
+                {program.nodes[k]: of[k] for k in nodes} for of in (found.pattern, found.zeros)
+            )
+            return above, zeros
+        above, zeros = {}, {}
+
+        def pattern(node: Node, a: np.ndarray) -> np.ndarray:
+            zeros[node] = np.asarray(a == 0, bool)
+            return above.setdefault(node, np.asarray(a > 0, bool))
+
+        arithmetic = EntryArithmetic(self.function, _product, signs=pattern)
+        evaluate(program, arithmetic, self.placed(weights, X), nodes)
+        return above, zeros
 
     def stages(self) -> tuple[Stage, ...]:
         bias = "c" if self.biases else None

@@ -22,6 +22,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.linalg.contractions import contraction
+from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
 from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time
@@ -245,6 +246,12 @@ class EntryArithmetic(ArrayArithmetic):
     ) -> None:
         self._function, self._product, self._number, self.signs = function, product, number, signs
 
+    def sum_of_products(self, factors: list[tuple[str, Any]], result: str) -> Array:
+        """Also with one sparse matrix among two factors."""
+        if not any(isinstance(value, SparseBlock) for _, value in factors):
+            return super().sum_of_products(factors, result)
+        return np.asarray(sparse_contraction(factors, result, SparseMatrix.times))
+
     def constant(self, table: Array, denominator: int) -> Array:
         # The last entry determines the type of an empty table.
         flat = [self._number(int(entry), denominator) for entry in (*table.ravel(), 0)]
@@ -300,6 +307,15 @@ def number_in(array: Array) -> Callable[[int, int], Any]:
 def placed(
     program: Program, weights: Mapping[str, Array], samples: Mapping[str, Array]
 ) -> dict[str, Array]:
-    """The blocks of the program as values: a batch axis is added to weights; samples have it."""
-    held = {name: np.asarray(weights[name])[..., None] for name in program.weights}
+    """The blocks of the program as values: a batch axis is added to weights; samples have it.
+
+    A weight may be a `SparseMatrix`.
+    """
+    held = {name: _block(weights[name]) for name in program.weights}
     return held | {name: np.asarray(samples[name]) for name in program.samples}
+
+
+def _block(weight: Any) -> Any:
+    if isinstance(weight, SparseMatrix):
+        return SparseBlock(weight)
+    return np.asarray(weight)[..., None]

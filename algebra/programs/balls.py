@@ -15,6 +15,7 @@ import numpy as np
 from flint import arb, arb_mat, fmpq
 
 from algebra.errors import Unfinished
+from algebra.linalg.sparse import SparseMatrix
 from algebra.programs.arrays import Array, EntryArithmetic
 from algebra.programs.program import Node, Program
 
@@ -27,8 +28,10 @@ def _mapped(function: Callable[[Any], Any], a: Array) -> Array:
     return np.asarray(np.frompyfunc(function, 1, 1)(a), dtype=object)
 
 
-def as_balls(array: np.ndarray) -> Array:
+def as_balls(array: Any) -> Any:
     """The entries as balls: exact rationals and doubles, rounded to the precision."""
+    if isinstance(array, SparseMatrix):
+        return array.with_values(as_balls(array.values))
     return _mapped(arb, np.asarray(array, dtype=object))
 
 
@@ -82,6 +85,8 @@ class BallArithmetic(EntryArithmetic):
     ----------
     pattern : dict of int to ndarray of bool
         For the number of each node that chooses: the mask of positive entries.
+    zeros : dict of int to ndarray of bool
+        The entries that are exactly 0.
     """
 
     def __init__(self, program: Program) -> None:
@@ -93,6 +98,7 @@ class BallArithmetic(EntryArithmetic):
         )
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
         self.pattern: dict[int, np.ndarray] = {}
+        self.zeros: dict[int, np.ndarray] = {}
 
     def reciprocals_of_roots(self, a: Array) -> Array:
         """Entrywise 1/√x."""
@@ -106,4 +112,5 @@ class BallArithmetic(EntryArithmetic):
         if not (above | below | same).all():
             raise SignUnknown(f"the sign of {node.label or 'a value'} is not known at this point")
         self.pattern[self._numbers[id(node)]] = above
+        self.zeros[self._numbers[id(node)]] = _mapped(lambda v: bool(v == 0), sign).astype(bool)
         return np.where(above, positive, other)

@@ -8,13 +8,15 @@ values of the chosen weights.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
+from typing import Any
 
 import numpy as np
 
+from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
 from algebra.programs.arrays import Signs
 from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program
@@ -27,13 +29,35 @@ class Presence:
     Attributes
     ----------
     there : ndarray of bool
-        The entries that are not 0 for all weights and samples.
-    moves : ndarray of bool
+        The entries that are not 0 for all weights and samples; of a large weight a `SparseBlock`.
+    moves : ndarray of bool, or SparseBlock
         Those of them that may depend on the chosen weights.
     """
 
-    there: np.ndarray
-    moves: np.ndarray
+    there: Any
+    moves: Any
+
+    @property
+    def still(self) -> Any:
+        """The entries that are there and do not move."""
+        if isinstance(self.there, SparseBlock):
+            there = self.there.matrix
+            return SparseBlock(there.with_values(there.values & ~self.moves.matrix.values))
+        return self.there & ~self.moves
+
+
+def _counts(letters: str, parts: Sequence[Any]) -> np.ndarray:
+    """The number of terms of each entry of a sum of products."""
+    groups, _, result = letters.partition("->")
+    if any(isinstance(part, SparseBlock) for part in parts):
+        factors = list(zip(groups.split(","), parts, strict=True))
+        return np.asarray(sparse_contraction(factors, result, _product))
+    letters = groups.replace(",", "...,") + f"...->{result}..."
+    return np.asarray(np.einsum(letters, *(part.astype(np.int64) for part in parts)))
+
+
+def _product(matrix: SparseMatrix, b: np.ndarray) -> np.ndarray:
+    return matrix.with_values(matrix.values.astype(np.int64)).times(b.astype(np.int64))
 
 
 class PresenceArithmetic:
@@ -68,13 +92,11 @@ class PresenceArithmetic:
         return a if factor else Presence(np.zeros_like(a.there), np.zeros_like(a.moves))
 
     def contract(self, node: Node, letters: str, *factors: Presence) -> Presence:
-        groups, _, result = letters.partition("->")
-        letters = groups.replace(",", "...,") + f"...->{result}..."
         all_terms, still = (
-            np.einsum(letters, *(values.astype(np.int64) for values in parts))
+            _counts(letters, parts)
             for parts in (
                 [factor.there for factor in factors],
-                [factor.there & ~factor.moves for factor in factors],
+                [factor.still for factor in factors],
             )
         )
         return Presence(all_terms != 0, all_terms != still)
@@ -125,7 +147,8 @@ def presence(
     ----------
     program : Program
     exists : mapping of str to ndarray of bool
-        The weights that are not structural zeros; all where a weight's name is missing.  Of samples
+        The weights that are not structural zeros; all where a weight's name is missing; a
+        `SparseMatrix` of weights none of which is chosen.  Of samples
         the entries that are not 0, perhaps of several ones, with the batch axis last.
     learns : mapping of str to ndarray of bool
         The chosen weights; none where a name is missing.
@@ -154,7 +177,14 @@ def presence(
     """
     blocks = {}
     for block in program.blocks:
-        there = exists.get(block.name, np.ones(block.shape, bool))
+        there = exists.get(block.name)
+        if isinstance(there, SparseMatrix):
+            assert block.name not in learns
+            none = there.with_values(np.zeros(len(there.values), bool))
+            there = there.with_values(there.values != 0)
+            blocks[block.name] = Presence(SparseBlock(there), SparseBlock(none))
+            continue
+        there = np.ones(block.shape, bool) if there is None else there
         moves = learns.get(block.name, np.zeros(block.shape, bool))
         there, moves = (v if v.ndim > len(block.shape) else v[..., None] for v in (there, moves))
         blocks[block.name] = Presence(there, there & moves)

@@ -16,6 +16,7 @@ from flint import ctx, fmpq
 
 if TYPE_CHECKING:
     from algebra.programs.arrays import EntryArithmetic, Function
+    from algebra.programs.balls import BallArithmetic
     from algebra.programs.jacobian import ProgramCell
     from algebra.programs.program import Node, Program
 
@@ -134,6 +135,23 @@ class Programmed(ABC):
         SignUnknown
             If a value that decides a choice is not separated from 0 at any precision.
         """
+        return self.balls_at(weights, X, number).pattern
+
+    def balls_at(self, weights: Mapping[str, Any], X: np.ndarray, number: int) -> BallArithmetic:
+        """The arithmetic that knows the pattern at a rational point, and values that are 0.
+
+        Parameters
+        ----------
+        weights : mapping of str to ndarray or SparseMatrix
+        X : ndarray
+        number : int
+            As of `ball_blocks`.
+
+        Raises
+        ------
+        SignUnknown
+            As of `signs_at`.
+        """
         from algebra.programs.balls import BallArithmetic, SignUnknown
         from algebra.programs.evaluate import evaluate
 
@@ -148,7 +166,7 @@ class Programmed(ABC):
                     if bits == _PRECISIONS[-1]:
                         raise
                     continue
-                return arithmetic.pattern
+                return arithmetic
         finally:
             ctx.prec = before
         raise AssertionError("no precision")

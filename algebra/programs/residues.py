@@ -12,7 +12,7 @@ import numpy as np
 from algebra.errors import Unfinished
 from algebra.linalg.modular import Residues, added, inverses, matmul, sum_of, times
 from algebra.linalg.short_primes import BITS, as_doubles, unsigned
-from algebra.linalg.sparse import SparseBlock, sparse_product
+from algebra.linalg.sparse import SparseBlock, sparse_contraction
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total
 from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.patches import Patched, Patches
@@ -89,10 +89,8 @@ class ModularArithmetic(ArrayArithmetic):
         """Also with one sparse matrix among two factors."""
         if not any(isinstance(value, SparseBlock) for _, value in factors):
             return super().sum_of_products(factors, result)
-        (letters, matrix), (other, value) = sorted(
-            factors, key=lambda factor: not isinstance(factor[1], SparseBlock)
-        )
-        return sparse_product(letters, matrix.matrix, other, value, result, self.p)
+        found = sparse_contraction(factors, result, lambda matrix, b: matrix.product(b, self.p))
+        return np.asarray(found)
 
     def reduced(self, a: Residues) -> Residues:
         return a % self.p

@@ -6,10 +6,12 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
+from algebra.linalg.sparse import SparseMatrix
 from algebra.memory_limits import AboveLimit, limited_memory
+from algebra.networks import masks
 from algebra.networks.rnn import RNN
-from matchprob import Problem, certify, count, identify, record
+from matchprob import Distribution, Problem, certify, count, identify, record
 from numeric.instances import draw_instance
 from numeric.own_parameters import at_own_parameters
 from tests.refusals import refuses
@@ -284,3 +286,51 @@ def test_a_circuit_too_large_for_exact_activity_is_refused_before_the_work():
             0,
             error=AboveLimit,
         )
+
+
+@pytest.mark.parametrize("seed", range(many(6)))
+def test_large_circuits_have_the_same_parameters_and_pattern(seed, monkeypatch):
+    """With a sparse mask: weights of instance 0, signs by balls, ranks and recordings are equal."""
+    rng = np.random.default_rng(seed)
+    n, law = 10, ["normal", "uniform", "rademacher"][seed % 3]
+    W = (rng.random((n, n)) < 0.2).astype(int)
+    W[:, 3] = 0
+    net = RNN(
+        n=n, T=3, b=2, d=2, m=3, activation="relu", leak="1/3", biases=seed % 2 == 1,
+        state="currents" if seed % 4 < 2 else "rates",
+    )  # fmt: skip
+    rows = [["1/3" if there else None for there in row] for row in W.tolist()]
+    measured = {"W": rows} if seed == 4 else {}
+    signs = [k % 3 - 1 for k in range(n)] if seed in (0, 3) else None
+    found = []
+    for large in (masks.LARGE, 0):
+        monkeypatch.setattr(masks, "LARGE", large)
+        problem = Problem(
+            net, {"W": SparseMatrix.of(W)}, {"W": SparseMatrix.of(W)},
+            Distribution(weights=law, signs=signs), values=measured,
+        )  # fmt: skip
+        own = at_own_parameters(problem, seed).network.own_point
+        best = record(problem, "units", target="units", seed=seed)
+        dense = np.array(own.weights["W"], dtype=object) + fmpq(0)
+        found.append((dense, own.X, own.signs, own.bits, best.rank.rank, best.recorded))
+    assert isinstance(own.weights["W"], SparseMatrix)
+    for one, other in zip(*found, strict=True):
+        assert np.array_equal(one, other)
+    refuses("proof file", best.proof_file, error=Unfinished)
+
+
+def test_a_kink_of_a_large_circuit(monkeypatch):
+    """Unit 1 is at its kink if it has a synapse, and is 0 whatever changes if it has none."""
+    monkeypatch.setattr(masks, "LARGE", 0)
+    net = RNN(n=2, T=2, b=1, d=1, m=1, activation="relu")
+    for there in (1, 0):
+        W = SparseMatrix.of(np.array([[1, 0], [there, 0]]))
+        values = SparseMatrix(
+            W.rows, W.columns, np.array([fmpq(1), fmpq(0)])[: len(W.rows)], (2, 2)
+        )
+        one = np.array([[fmpq(1)], [fmpq(1)]])
+        given = {"W": values, "B": one, "D": one.T}
+        if there:
+            refuses("unit 1 is exactly at its kink", net.at_parameters, given, one, {"W": W})
+        else:
+            assert not net.at_parameters(given, one, {"W": W}).own_point.signs[0][1]

@@ -54,6 +54,7 @@ import numpy as np
 from algebra.declarations import InFile, Keyword
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.numbers import exact_number
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell, Network, Support
 from algebra.problems.file_entries import EdgesFile, FileName, SignsOfTable
 
@@ -194,12 +195,16 @@ class Distribution:
 
         return {name: as_array(rows) for name, rows in self.signs.items()}
 
-    def oriented(self, matrices: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
-        """Weights with their signs: ±|w| where there is one."""
+    def oriented(self, matrices: Mapping[str, Any]) -> dict[str, Any]:
+        """Weights, in arrays or sparse matrices, with their signs: ±|w| where there is one."""
         out = dict(matrices)
         for name, signs in self.masks.items():
-            if name in out:
-                out[name] = np.where(signs == 0, out[name], abs(out[name]) * signs)
+            own = out.get(name)
+            if isinstance(own, SparseMatrix):
+                of = np.broadcast_to(signs, own.shape)[own.rows, own.columns]
+                out[name] = own.with_values(np.where(of == 0, own.values, abs(own.values) * of))
+            elif own is not None:
+                out[name] = np.where(signs == 0, own, abs(own) * signs)
         return out
 
     def against(

@@ -22,9 +22,10 @@ from algebra.certificates.parts import (
 from algebra.certificates.records import Context, Converted, Counts, Record, rational_of
 from algebra.certificates.sparse import compact, entries_of
 from algebra.declarations import Count
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.masks import held
+from algebra.networks.masks import LARGE, held
 from algebra.networks.own_point import OwnPoint
 from algebra.problems.problem import Problem
 from algebra.questions.record.elements import elements_of
@@ -103,7 +104,18 @@ class OwnParameters(Record):
 
     @classmethod
     def of(cls, own: OwnPoint | None) -> OwnParameters | None:
-        """Those of a network."""
+        """Those of a network.
+
+        Raises
+        ------
+        Unfinished
+            Of a large circuit: a file would list more numbers than are read.
+        """
+        if own is not None and any(isinstance(w, SparseMatrix) for w in own.weights.values()):
+            raise Unfinished(
+                "a proof file with ReLU lists all parameters, and those of a circuit with more "
+                f"than {LARGE:,} entries in a matrix are too many for a file that is read"
+            )
         return None if own is None else cls(dict(own.weights), own.X)
 
     def check(self, place: str, context: Context) -> None:

@@ -298,12 +298,15 @@ class Recording(Result):
         return [f"stimulate {some(units, _MOST)}"] if units else []
 
     def _stays_free(self) -> str:
-        """That a part of the target stays free whatever is recorded, for the headline."""
+        """That a part of the target stays free whatever is recorded, and why, for the headline."""
         free = [state.title for state in self.target if state.free]
         if not free:
             return ""
-        are = "stays" if len(free) == 1 else "stay"
-        return f"; {some(free, _NAMED)} {are} free whatever is recorded"
+        are, m = "stays" if len(free) == 1 else "stay", self.question.asked.network.m
+        return (
+            f"; {some(free, _NAMED)} {are} free whatever is recorded: all that {m} "
+            f"{plural(m, 'sample')} can show has {self.rank.rank} of {self.learnable} directions"
+        )
 
     @property
     def _noun(self) -> str:

@@ -4,11 +4,12 @@ import random
 
 import numpy as np
 import pytest
+from flint import fmpq
 from scipy import sparse
 
 from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
-from algebra.linalg.sparse import SparseMatrix, sparse_product
+from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
 from algebra.problems.updates import entries_of
 
 
@@ -48,8 +49,24 @@ def test_einstein_sums(other, result):
     p, n = 101, {"i": 5, "j": 4, "&": 3}
     matrix = drawn(p, (5, 4), 3)
     value = drawn(p, (*(n[letter] for letter in other), 2), 4, 1)
-    found = sparse_product("ij", SparseMatrix.of(matrix), other, value, result, p)
-    assert (found == _einsum(f"ij,{other}@->{result}@", matrix, value) % p).all()
+    factors = [(other, value), ("ij", SparseBlock(SparseMatrix.of(matrix)))]
+    wanted = _einsum(f"ij,{other}@->{result}@", matrix, value)
+    found = sparse_contraction(factors, result, lambda matrix, b: matrix.product(b, p))
+    assert (found == wanted % p).all()
+    assert (sparse_contraction(factors, result, SparseMatrix.times) == wanted).all()
+
+
+def test_products_over_any_ring():
+    """Of rationals with rows that have no entry, and of no entries at all."""
+    matrix = drawn(50, (6, 7), 5)
+    matrix[2] = 0
+    own = SparseMatrix.of(matrix)
+    own = own.with_values(np.array([fmpq(int(v), 3) for v in own.values], dtype=object))
+    b = np.array([[fmpq(k, 7) for k in range(j, j + 2)] for j in range(7)], dtype=object)
+    found = own.times(b)
+    assert (found == np.array(own, dtype=object) @ b).all()
+    assert all(isinstance(v, fmpq) for v in found.flat)
+    assert not SparseMatrix.of(np.zeros((3, 7), np.int64)).times(np.ones((7, 2), np.int64)).any()
 
 
 def test_entries():

@@ -39,6 +39,8 @@ class Case:
     costs: dict = field(default_factory=dict)
     state: str = "rates"
     drives: tuple = ()
+    gain: str = "none"
+    initial: str = "zero"
 
     @property
     def words(self):
@@ -56,7 +58,11 @@ class Case:
         if self.kind == "ffn":
             net = mp.FeedForward(**self.sizes, **options)
         else:
-            net = mp.RNN(**self.sizes, **options, leak=self.leak, read=self.read, state=self.state)
+            leak = list(self.leak) if isinstance(self.leak, tuple) else self.leak
+            net = mp.RNN(
+                **self.sizes, **options, leak=leak, read=self.read, state=self.state,
+                gain=self.gain, initial=self.initial,
+            )  # fmt: skip
         return mp.Problem(net, self.learns, self.support)
 
 
@@ -80,12 +86,20 @@ class Dual:
         pairs = zip(self.slopes, other.slopes, strict=True)
         return Dual(self.value + other.value, [a + b for a, b in pairs])
 
-    def times(self, factor):
-        return Dual(self.value * factor, [a * factor for a in self.slopes])
+    def __mul__(self, other):
+        pairs = zip(self.slopes, other.slopes, strict=True)
+        return Dual(
+            self.value * other.value, [a * other.value + self.value * b for a, b in pairs]
+        )  # fmt: skip
 
     def after(self, function):
         value, slope = np.vectorize(function, otypes=[object, object])(self.value)
         return Dual(value, [slope * a for a in self.slopes])
+
+
+def as_balls(table):
+    """Rationals or doubles as balls."""
+    return np.vectorize(arb, otypes=[object])(table)
 
 
 def polynomial(coefficients):
@@ -103,13 +117,37 @@ FUNCTIONS = {
     "sigmoid": lambda x: (1 / (1 + (-x).exp()), (-x).exp() / (1 + (-x).exp()) ** 2),
     "softplus": lambda x: ((1 + x.exp()).log(), 1 / (1 + (-x).exp())),
     "linear": lambda x: (x, arb(1)),
+    "relu": lambda x: (x, arb(1)) if x > 0 else (x * 0, arb(0)),
 }
 
 
-def numbers(case, seed, driven=None):
+def learning_moves(learns, w):
+    """The motions of a matrix by each of its parameters."""
+    if isinstance(learns, dict):
+        line = learns.get("gain")
+        groups = np.array(learns.get("tied", learns.get("groups", 0)))
+        if groups.ndim == 0:
+            groups = np.arange(1, 1 + w.shape[0 if line == "rows" else 1])
+        if groups.ndim == 1:
+            groups = groups[:, None] if line == "rows" else groups[None]
+        groups = np.broadcast_to(groups, w.shape)
+        moved = np.where(groups > 0, arb(1), arb(0)) if "tied" in learns else w
+        every = sorted(set(groups.ravel().tolist()) - {0})
+        return [np.where(groups == k, moved, arb(0)) for k in every]
+    # The column of a drive does not learn.
+    learning = np.pad(np.array(learns) == 1, ((0, 0), (0, w.shape[1] - len(learns[0]))))
+    found = []
+    for at in np.argwhere(learning):
+        found.append(np.full(w.shape, arb(0)))
+        found[-1][tuple(at)] = arb(1)
+    return found
+
+
+def numbers(case, seed, driven=None, given=None):
     """The derivatives of all numbers: by (states or outputs, layer, step, unit, sample).
 
-    In the samples in which a unit is driven the drive is one more input.
+    In the samples in which a unit is driven the drive is one more input.  Weights and samples are
+    drawn, or are given.
     """
     rng = random.Random(seed)
     sizes = case.sizes
@@ -133,8 +171,16 @@ def numbers(case, seed, driven=None):
         rows = widths[0]
     if case.biases:
         shapes |= {name: (size, 1) for name, size in columns.items()}
+    if case.leak == "learnable":
+        shapes["leak"] = (n, 1)
+    if case.initial != "zero":
+        shapes["h0"] = (n, 1)
+    if case.gain != "none":
+        shapes["g"] = (n, 1)
     values = {name: drawn(*shape, case.support.get(name)) for name, shape in shapes.items()}
     X = drawn(rows, sizes["m"] + (case.target == "samples=new"))
+    if given is not None:
+        values, X = ({name: as_balls(w) for name, w in given[0].items()}, as_balls(given[1]))
     if driven is not None:
         rng = random.Random(f"{seed}/{driven}")
         values["B"] = np.hstack([values["B"], drawn(n, 1, np.eye(n)[:, [driven]])])
@@ -142,23 +188,11 @@ def numbers(case, seed, driven=None):
         X = np.vstack([np.vstack([x, drawn(1, X.shape[1])]) for x in steps])
         b += 1
 
-    moves = []
-    for name, learns in case.learns.items():
-        w = values[name]
-        masks = [np.zeros(w.shape, bool) for _ in range(w.size)]
-        for mask, at in zip(masks, np.ndindex(*w.shape), strict=True):
-            mask[at] = True
-        if isinstance(learns, dict):
-            by_rows = learns["gain"] == "rows"
-            lines = range(w.shape[0 if by_rows else 1])
-            index = np.indices(w.shape)[0 if by_rows else 1]
-            moves += [(name, np.where(index == k, w, arb(0))) for k in lines]
-            continue
-        # The column of a drive does not learn.
-        learning = np.pad(learns == 1, ((0, 0), (0, w.shape[1] - learns.shape[1])))
-        moves += [
-            (name, np.where(mask, arb(1), arb(0))) for mask in masks if (mask & learning).any()
-        ]
+    moves = [
+        (name, move)
+        for name, learns in case.learns.items()
+        for move in learning_moves(learns, values[name])
+    ]
 
     def dual(name):
         w = values[name]
@@ -192,19 +226,30 @@ def numbers(case, seed, driven=None):
             note("states", k, None, z)
         note("outputs", 0, None, biased("e", weights[f"W{len(sizes['widths']) + 1}"] @ z))
         return found
+    one = fixed(np.full((sizes["n"], 1), arb(1)))
+    ones = fixed(np.full((1, X.shape[1]), arb(1)))
     h = fixed(np.full((sizes["n"], X.shape[1]), arb(0)))
-    leak = Fraction(case.leak)
-    alpha = arb(leak.numerator) / leak.denominator
+    if "h0" in weights:
+        h = weights["h0"] @ ones
+    if case.leak == "learnable":
+        alpha = weights["leak"]
+    else:
+        rates = case.leak if isinstance(case.leak, tuple) else [case.leak] * sizes["n"]
+        exact = [Fraction(rate) for rate in rates]
+        alpha = fixed(np.array([[arb(a.numerator) / a.denominator] for a in exact]))
+    rest = one + alpha * fixed(np.full((sizes["n"], 1), arb(-1)))
+    gains = weights.get("g", one)
     if case.state == "currents":
         z = biased("c", h).after(phi)
     for t in range(sizes["T"]):
         x = weights["B"] @ fixed(X[t * b : (t + 1) * b])
         if case.state == "currents":
-            h = h.times(1 - alpha) + (weights["W"] @ z + x).times(alpha)
-            z = seen = biased("c", h).after(phi)
+            h = rest * h + alpha * (weights["W"] @ (gains * z) + x)
+            z = biased("c", h).after(phi)
+            seen = gains * z if case.gain == "rates" else z
         elif case.kind == "rnn":
             now = biased("c", weights["W"] @ (h + x)).after(phi)
-            h = h.times(1 - alpha) + now.times(alpha)
+            h = rest * h + alpha * now
             seen = h
         else:
             h = weights["W"] @ h + x
@@ -263,8 +308,11 @@ def question(case):
     if word in ("units", "outputs"):
         return recorded, elements(case, word)
     if word == "samples=new":
+        # With ReLU there are as many new samples as there are samples.
+        m = case.sizes["m"]
+        more = range(m, 2 * m if case.activation == "relu" else m + 1)
         new = {
-            name: {(*key[:-1], case.sizes["m"]) for key in keys}
+            name: {(*key[:-1], c) for key in keys for c in more}
             for name, keys in elements(case, "outputs").items()
         }
         return recorded, new
@@ -306,7 +354,7 @@ def echelon(rows):
     return basis
 
 
-def answer(case, seed=1):
+def answer(case, seed=1, given=None):
     """The least cost, the free directions of each activity then, and what the labels leave free.
 
     Returns
@@ -319,7 +367,7 @@ def answer(case, seed=1):
     """
     ctx.prec, before = BITS, ctx.prec
     try:
-        rows = numbers(case, seed)
+        rows = numbers(case, seed, given=given)
         recorded, target = question(case)
         spans = {
             name: echelon([rows[key] for key in sorted(keys, key=str)])
@@ -355,6 +403,18 @@ def answer(case, seed=1):
                 for name, keys in aimed.items()
             }
         return min(costs), {name: free(whole, aim) for name, aim in aims.items()}, by_labels
+    finally:
+        ctx.prec = before
+
+
+def of_labels(case, seed=1, given=None):
+    """The rank of the labels' derivatives, and these as doubles."""
+    ctx.prec, before = BITS, ctx.prec
+    try:
+        rows = numbers(case, seed, given=given)
+        own = elements(case, "outputs").values()
+        listed = [rows[key] for keys in own for key in sorted(keys, key=str)]
+        return len(echelon(listed)), np.array(listed).astype(float)
     finally:
         ctx.prec = before
 
@@ -494,3 +554,53 @@ def _case(kind, n, rng):
     if rng.random() < 0.4:
         case.costs = {name: int(rng.integers(1, 4)) for name in elements(case, what)}
     return case
+
+
+def option_cases(count, seed=0):
+    """Random recurrent cases with every option, which change parameters by ties, gains and types.
+
+    Leaks that are equal, different or learnable; states that are rates or currents, with gains and
+    learnable initial currents; ReLU at the circuit's own parameters.
+    """
+    rng = np.random.default_rng(seed)
+    pick = lambda *values: values[rng.integers(len(values))]  # noqa: E731
+    made = 0
+    while made < count:
+        case = _case("rnn", 2 + made % 4, rng)
+        n, shapes = case.sizes["n"], {"W": (case.sizes["n"],) * 2}
+        case.activation = (*ACTIVATIONS, "linear", "relu")[made % 7]
+        case.state = pick("rates", "currents")
+        case.leak = pick("1", "1/3", "learnable", tuple(pick("1/2", "1/3", "1") for _ in range(n)))
+        if case.state == "currents":
+            case.gain, case.initial = (
+                pick("none", "presynaptic", "rates"), pick("zero", "learnable")
+            )  # fmt: skip
+        learns = dict(case.learns)
+        for name in ("leak",) * (case.leak == "learnable"):
+            shapes[name] = (n, 1)
+        shapes |= {"g": (n, 1)} if case.gain != "none" else {}
+        shapes |= {"h0": (n, 1)} if case.initial != "zero" else {}
+        shapes |= {"c": (n, 1)} if case.biases else {}
+        for name, shape in shapes.items():
+            way, groups = pick("", "cells", "tied", "gain"), rng.integers(0, 3, shape)
+            if name == "W" and way == "gain":
+                size = rng.integers(0, 3, n).tolist()
+                learns[name] = {"gain": pick("rows", "columns"), "groups": size}
+            elif way == "tied" or (way == "gain" and name != "W"):
+                learns[name] = {"tied": (groups * case.support.get(name, 1)).tolist()}
+            elif way == "gain":
+                learns[name] = {"gain": "cells", "groups": (groups * case.support["W"]).tolist()}
+            elif way == "cells" and name != "W":
+                learns[name] = (groups > 0).astype(int)
+        case.learns = {name: own for name, own in learns.items() if _learns(own)}
+        if not case.learns or len(question(case)[0]) > 8 or not any(question(case)[0].values()):
+            continue
+        made += 1
+        yield case
+
+
+def _learns(learns):
+    """Whether something learns."""
+    if not isinstance(learns, dict):
+        return np.any(learns)
+    return np.any(learns.get("tied", learns.get("groups", 1)))
