@@ -34,6 +34,7 @@ _WHY = {
     Reason.LOST: "the time limit was reached or a process ended, so nothing is known about them",
     Reason.FOUND_ONE: "some real solutions are certified, and others may be missing",
 }
+EVERY_SOLUTION = "every complex solution"
 NO_COUNT = "no count: analytic equations have no finite number of complex solutions"
 
 
@@ -288,8 +289,10 @@ def _why(found: CountResult) -> Explanation:
             f"{'solution' if roots == 1 else 'solutions'}; N is {parity}."
         )
     if complete:
+        analytic = found.problem is not None and found.problem.network.equations_are == "analytic"
+        every = "every part of the real weights" if analytic and roots is None else EVERY_SOLUTION
         known.append(
-            f"{complete} of {total}: every complex solution is accounted for, so the number of "
+            f"{complete} of {total}: {every} is accounted for, so the number of "
             f"{real_solutions(found.problem)} is exact."
         )
         if found.histogram.get(0) and roots != 0:

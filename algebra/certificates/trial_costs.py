@@ -5,7 +5,8 @@ Measured, and right within a factor of about three (on one core of a loaded mach
 * All N solutions of a linear network: N paths of about r² / 50 ms each (N = 753, r = 12: 2 s).
 * Without N a search follows up to 2,000 paths and runs Newton's method 400 times from random
   starts, and ends where the first solution is found, which for large networks is seldom.
-* Networks with other activations: 64 damped runs of at most 200 steps each, 150 + dm² · 4/5 ms
+* Networks with other activations and up to four weights, as many as labels: branch and bound over
+  all weights, 100 to 700 ms.  With more: 64 damped runs of up to 200 steps each, 150 + dm² · 4/5 ms
   (dm = 10: 0.37 s, 20: 0.65 s, 40: 1.7 s, 80: 5.2 s).
 * ReLU and normalization networks are decided over their activation patterns by branch and bound,
   see their `pattern_milliseconds`; there the time of single trials varies most.
@@ -44,7 +45,8 @@ _SEARCHED = 2400
 # Labels beyond which searches of such networks seldom find a match.
 _HARD = 6
 LOWER_BOUND = (
-    "a lower bound of MP: of networks with such activations matches are found, but never excluded"
+    "a lower bound of MP: of networks with such activations, and so many weights, matches are "
+    "found, but never excluded"
 )
 MOSTLY_OPEN = "; most trials stay undetermined"
 
@@ -95,8 +97,14 @@ def affordable_trials(problem: Problem, root_count: int | None = None) -> int:
 
 
 def is_lower_bound(problem: Problem) -> bool:
-    """Whether trials show matches only, so that an estimate bounds MP from below."""
-    return problem.network.equations_are == "analytic"
+    """Whether trials show matches only, so that an estimate bounds MP from below.
+
+    It does for analytic activations, except with few weights and as many labels, where all values
+    of the weights are searched.
+    """
+    network = problem.network
+    square = _size(problem) == network.outputs <= network.divided_unknowns
+    return network.equations_are == "analytic" and not square
 
 
 def is_mostly_open(problem: Problem) -> bool:
@@ -133,8 +141,9 @@ def expectation(problem: Problem) -> str:
         return ""
     r, labels = _size(problem), problem.network.outputs
     text = (
-        "equations with such activations have no finite number of complex solutions: trials show "
-        "matches and never that there is none, so the result is a lower bound"
+        "equations with such activations have no finite number of complex solutions: unless at "
+        f"most {problem.network.divided_unknowns} weights face as many labels, trials show matches "
+        "and never that there is none, so the result is a lower bound"
     )
     if is_mostly_open(problem):
         text += (

@@ -60,6 +60,10 @@ from algebra.programs.residues import ModularArithmetic
 
 # Names of values of a program: pre-activations and activations, beside those that can be recorded.
 SUMS, VALUES = "sums", "values"
+# Functions that are enclosed over wide intervals, and the unknowns up to which all their values are
+# divided into boxes: with more of them, most searches would not end.
+ENCLOSED = ("tanh", "sigmoid", "softplus", "erf")
+MOST_DIVIDED = 4
 # The columns of initial currents and of gains, beside that of leaks.
 START, GAINS = "h0", "g"
 
@@ -270,6 +274,10 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def equations_are(self) -> str:
         """ "polynomial" or "analytic"."""
         return "polynomial" if self.activation.is_polynomial else "analytic"
+
+    @property
+    def divided_unknowns(self) -> int:
+        return MOST_DIVIDED if self.activation.name in ENCLOSED else 0
 
     def ranks_are_exact(self, support: Support) -> bool:
         if self.activation.is_piecewise:

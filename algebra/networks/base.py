@@ -361,6 +361,11 @@ class Network(Programmed):
         return self.m
 
     @property
+    def divided_unknowns(self) -> int:
+        """Up to so many learnable weights, and labels, instances are decided over all weights."""
+        return 0
+
+    @property
     def equations_are(self) -> str:
         """The type of the equations, if it depends on the network; otherwise ""."""
         return ""

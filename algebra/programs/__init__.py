@@ -4,6 +4,7 @@ program      `Program`, `Node`, `Block`, and `Builder`, which builds programs an
 balls        Values and derivatives in ball arithmetic, at rational points
 degrees      Degrees and bits of Jacobian entries, for error bounds; degrees in some weights
 evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
+homogeneous  Entries divided by powers of numbers that may be 0: weights that tend to infinity
 formal       Exponentials, roots and signs over GF(p), with the proofs
 generic      Points, exactness of ranks, columns of Jacobians in the order of the samples
 onnx/        Programs from ONNX files

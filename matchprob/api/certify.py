@@ -36,6 +36,7 @@ if TYPE_CHECKING:
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCount, RootCounter
     from algebra.systems.symbolic import Elimination
+    from numeric.families.activations.decision import ActivatedDecision
     from numeric.families.relu.decision import ReluDecision
 
 _MODEL = ("learn", "m", "sizes", "constants", "output")
@@ -289,13 +290,15 @@ def under_constraints(verdict: str) -> str:
 _QUICK = "Accept floating-point results that are far beyond rounding errors."
 
 
-def _undecided(found: ReluDecision, _: Arguments) -> str:
+def _undecided(found: ReluDecision | ActivatedDecision, _: Arguments) -> str:
     from numeric.families.relu.decision import UNDETERMINED
 
     return f"the trial is not decided: {found.note}" if found.verdict == UNDETERMINED else ""
 
 
-def _evidence(found: ReluDecision, _: Path, arguments: Arguments) -> dict[str, Any]:
+def _evidence(
+    found: ReluDecision | ActivatedDecision, _: Path, arguments: Arguments
+) -> Mapping[str, Any]:
     return {} if _undecided(found, arguments) else found.certificate()
 
 
@@ -316,8 +319,8 @@ def decide(
     instance: common.OwnInstance = None,
     certify: Annotated[bool, LineOption(flag="--quick", help=_QUICK)] = True,
     timeout: common.Timeout = math.inf,
-) -> ReluDecision:
-    """Decide one trial of a shallow ReLU net, with evidence that `verify` checks.
+) -> ReluDecision | ActivatedDecision:
+    """Decide one trial with a proof that `verify` checks: shallow ReLU, or few weights of tanh.
 
     Parameters
     ----------
@@ -332,9 +335,14 @@ def decide(
 
     Returns
     -------
-    ReluDecision
+    ReluDecision or ActivatedDecision
         Its ``certificate()`` is the content of a file that `verify` checks. If the problem has
         constraints, matches must satisfy them.
+
+    Notes
+    -----
+    Of networks with tanh, sigmoid, softplus or erf up to four learnable weights, as many as labels,
+    are decided, by branch and bound over all their values.
     """
     from matchprob.api.given import as_instance
     from numeric.families.relu.decide import decide as decide_relu
@@ -342,6 +350,12 @@ def decide(
 
     problem = as_problem(question)
     with limited(positive_seconds(timeout, "timeout")):
+        if problem.network.equations_are == "analytic":
+            from numeric.families.activations.decision import decide_activated
+
+            if instance is not None:
+                raise InputError("`--instance`: networks with activations are decided by trials")
+            return decide_activated(draw_instance(problem, seed, index))
         if instance is not None:
             return decide_relu(as_instance(instance, problem), certify=certify)
         return decide_relu(draw_instance(problem, seed, index), certify=certify)

@@ -12,8 +12,8 @@ fsolve               The first paper's method: `scipy.optimize.fsolve` from up t
 homotopy             Complete counts of real solutions by parameter homotopy
 multistart           Real solutions by many Newton runs: a rigorous lower bound where N is out of
                      reach
-newton               Lower bounds for networks with activations: many starts, each solution
-                     certified in balls
+newton               Networks with activations: few weights are decided over all their values,
+                     else lower bounds by many starts, each solution certified in balls
 optimizers           The first paper's criterion for ReLU nets: an optimizer, and "a match" where
                      MSE < 1e-2
 phcpy/               Real solutions counted by phcpy, the reference engine, in a worker process
@@ -122,7 +122,10 @@ def _multistart(task: Assignment) -> InstanceEngine:
         "newton",
         {"analytic", "polynomial"},
         complete=False,
-        summary="Levenberg-Marquardt from many starts, each solution certified in balls",
+        summary=(
+            "up to 4 weights: branch and bound over all their values; else Levenberg-Marquardt "
+            "from many starts, each solution certified in balls"
+        ),
     )
 )
 def _newton(task: Assignment) -> InstanceEngine:

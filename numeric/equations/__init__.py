@@ -5,6 +5,7 @@ balls    Tapes in ball arithmetic of any precision: exact points, or enclosures
 chain    Linear networks with learnable cells as chains of matrix products, ready for kernels
 critical  Critical points of a distance on the variety of students, as a system for the tracker
 pairs    Rigorous arithmetic with complex discs in pairs of doubles, and tapes run in it
+intervals  Intervals in doubles, rounded outwards, for many boxes at once
 discs    Rigorous arithmetic with complex discs in double precision, and tapes run in it
 system_forms  The equations F(x) = 0 of a system as tapes of values and derivatives, in up to three
               forms

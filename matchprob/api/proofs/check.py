@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
 
 def check_proof(text: str, *, seed: int = 1, timeout: float = 60.0) -> Checked:
-    """Check the text of a proof: a certificate, ReLU decision, design, recording or dimension.
+    """Check the text of a proof: a certificate, decision, design, recording or dimension.
 
     Parameters
     ----------
@@ -92,6 +92,10 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Checked:
             from algebra.families.relu.decision import verify_decision
 
             return verify_decision(data)
+        case "matchprob activation decision":
+            from algebra.families.activations.decision import verify_boxed_decision
+
+            return verify_boxed_decision(data)
         case "matchprob-recording":
             from algebra.questions.record.verify import verify_recording
 

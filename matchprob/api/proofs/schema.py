@@ -13,6 +13,7 @@ from typing import Any
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.maker import KEY, Maker
 from algebra.certificates.vanishing import VanishingEvidence
+from algebra.families.activations.decision import BoxedDecision
 from algebra.families.activations.verify import ActivationEvidence
 from algebra.families.linear.arguments.order import NAMES, argument
 from algebra.families.models.verify import ModelEvidence
@@ -37,6 +38,7 @@ _INSIDE = {
 _FILES = {
     "certificate": Claim,
     "decision": DecisionFile,
+    "boxed_decision": BoxedDecision,
     "design": DesignProof,
     "recording": RecordingProof,
     "dimension": DimensionProof,

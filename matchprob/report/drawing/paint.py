@@ -68,6 +68,7 @@ from numeric.equations.programs.losses import MSE
 from numeric.experiments.principles.survey import PrincipleSurvey
 from numeric.experiments.profiles.profile import ProfileResult
 from numeric.experiments.training.experiment import TrainResult
+from numeric.families.activations.decision import ActivatedDecision
 from numeric.families.normalization.construct import Construction
 from numeric.families.relu.decision import ReluDecision
 from numeric.statistics.comparison import Comparison
@@ -360,7 +361,7 @@ def _audit_size(found: Audit | AuditResult) -> Size:
     return 6.5, 1.4 + 0.35 * max(1, sum(len(a.theorems) for a in parts))
 
 
-def _witness(axes: Axes, found: ReluDecision) -> None:
+def _witness(axes: Axes, found: ReluDecision | ActivatedDecision) -> None:
     if found.witness is None:
         raise InputError(f"{found.verdict}: there is no witness to draw")
     values = [float_of(v) for v in found.witness]
@@ -459,6 +460,7 @@ PICTURES: dict[type[Result], Drawing] = {
     Certificate: _masks(_certificate),
     Verification: Drawing(_checks, (5.0, 2.2)),
     ReluDecision: Drawing(_witness),
+    ActivatedDecision: Drawing(_witness),
     CountResult: Drawing(_counts),
     Estimate: Drawing(_estimate),
     SweepResult: Drawing(_sweep, (4.2, 2.6)),

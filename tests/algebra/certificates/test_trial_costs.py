@@ -93,16 +93,18 @@ def test_random_cells_have_a_cost(kind):
 
 
 def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
-    """With tanh only a lower bound, and mostly undetermined trials; nothing for linear networks."""
+    """With tanh and many weights only a lower bound, and mostly undetermined trials; nothing for
+    linear networks, nor with few weights."""
     assert expectation(mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})) == ""
     text = expectation(of_size(20, kind=mp.RNN, activation="tanh"))
     assert "lower bound" in text
     assert "40 weights for 40 labels most trials stay undetermined" in text
-    said = complaint_of_estimate(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": [[1, 1], [0, 0]]}))
-    assert said.startswith("matchprob: equations with such activations")
-    drawn = {"W": mp.RandomCells(budget=2)}
-    said = complaint_of_estimate(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), drawn))
-    assert said.startswith("matchprob: equations with such activations")
+    few = mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": [[1, 0], [0, 1]]})
+    assert expectation(few) == ""
+    more = mp.RNN(3, 2, 1, 1, 5, "tanh")
+    for cells in ([[1, 1, 0], [1, 1, 1], [0, 0, 0]], mp.RandomCells(budget=5)):
+        said = complaint_of_estimate(mp.Problem(more, {"W": cells}))
+        assert said.startswith("matchprob: equations with such activations")
 
 
 def test_the_advice_after_certify_says_what_to_expect():

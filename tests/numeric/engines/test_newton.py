@@ -46,19 +46,30 @@ def test_linear_activations_are_counted_as_linear_networks():
     assert [c.real for c in one.instances] == [c.real for c in other.instances]
 
 
-def test_newton_never_reports_no_match():
-    """For tanh a trial is matched if a solution is found, otherwise undetermined."""
+def test_few_weights_are_decided_both_ways():
+    """Up to four weights, as many as labels: matched or unmatched, and counted completely."""
     problem = mp.Problem(
-        mp.RNN(3, 2, 1, 1, 2, activation="tanh"), {"W": [[1, 1, 0]] + [[0] * 3] * 2}
+        mp.RNN(3, 2, 2, 1, 2, activation="tanh"), {"W": [[1, 0, 0], [0, 1, 0], [0] * 3]}
     )
-    trials = 12 if LONG else 3
+    trials = 40 if LONG else 8
     found = mp.estimate(problem, trials=trials)
-    assert found.unmatched == 0
-    assert found.matched + found.undetermined == trials
-    assert found.matched > 0
-    assert found.interval().high == 1
+    assert found.matched + found.unmatched == trials
+    assert found.matched > 0 < found.unmatched
     counts = mp.count(problem, instances=trials // 2).instances
-    assert {c.reason for c in counts} <= {Reason.FOUND_ONE, Reason.SEARCHED}
+    assert {c.reason for c in counts} == {Reason.COUNTED}
+    for trial, count in zip(found.counts, counts, strict=False):
+        assert (trial.outcome == "matched") == (count.real > 0)
+
+
+def test_more_weights_are_never_unmatched():
+    """Of five weights a trial is matched if a solution is found, otherwise undetermined."""
+    problem = mp.Problem(
+        mp.FeedForward(5, (2,), 1, 5, activation="tanh"), {"W1": [[1, 1, 1, 0, 0], [1, 1, 0, 0, 0]]}
+    )
+    found = mp.estimate(problem, trials=3)
+    assert found.unmatched == 0
+    assert found.interval().high == 1
+    assert {c.reason for c in found.counts} <= {Reason.FOUND_ONE, Reason.SEARCHED}
 
 
 def test_verdicts_settle_trials():

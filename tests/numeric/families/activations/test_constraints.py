@@ -53,10 +53,10 @@ def test_a_square_has_two_matches_of_either_sign(engine):
     assert seen == {0, 1, 2}
 
 
-def test_an_analytic_match_outside_is_undetermined():
-    """D tanh(w x) = y has at most one solution; a search does not prove that none is allowed."""
+def test_an_analytic_match_outside_is_none():
+    """D tanh(w x) = y has at most one solution; where it is outside, no match is allowed."""
     problem = _one_unit("tanh", {"W1": [[1]]}, max_abs=0.5)
-    found = {"matched": 0, "undetermined": 0}
+    found = {"matched": 0, "unmatched": 0}
     instances = [draw_instance(problem, 0, k) for k in range(25)]
     with InstanceCounter(problem, "newton") as counter:
         counts = counter.count_many(instances)
@@ -64,7 +64,7 @@ def test_an_analytic_match_outside_is_undetermined():
         D, teacher, w, x = _weights(instance)
         ratio = teacher * math.tanh(w * x) / D
         obeys = abs(ratio) < 1 and abs(math.atanh(ratio) / x) <= 0.5
-        assert count.outcome == ("matched" if obeys else "undetermined")
+        assert count.outcome == ("matched" if obeys else "unmatched")
         found[count.outcome] += 1
     assert min(found.values()) > 3
 

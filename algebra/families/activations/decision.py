@@ -1,0 +1,417 @@
+r"""Evidence for one instance of a network with activations, as a file that is checked by itself.
+
+Verification proves a statement on the instance *in the file*: its network, learnable cells, fixed
+weights, samples, and the labels of its teacher, or given ones.
+
+* "match": near the point of the file Krawczyk's test shows a real solution of all equations.
+* "no match": the boxes of all charts (`algebra.families.activations.charts`) cover the values of
+  the learnable weights.  For each the file says how it is halved, coordinate by coordinate, so its
+  parts cover it whatever the file contains; each part is shown to have no solution, by an enclosure
+  of a label that excludes the wanted one, or by the mean value theorem.  A part for which both fail
+  is halved further, some times.
+
+Everything is computed in balls.  A function that increases maps a ball into the hull of its values
+at the ends; of v/τ with τ ≥ 0 it is between the value at the end nearest to 0 and its limit.
+Entries of learnable cells in ``weights`` have no meaning.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Annotated, Any, Literal
+
+import numpy as np
+from flint import arb, arb_mat, ctx, fmpq
+
+from algebra.certificates.checks import FAILED, PROVED, UNCHECKED, Check, Checked, CheckFailed
+from algebra.certificates.fields import within
+from algebra.certificates.parts import FixedProblem, read_version
+from algebra.certificates.reading import PROOF_LIMITS, TooLarge
+from algebra.certificates.records import (
+    Context,
+    Converted,
+    Record,
+    as_many,
+    matrices,
+    matrix,
+    rational_of,
+    read_form,
+)
+from algebra.declarations import Keyword
+from algebra.errors import one_line
+from algebra.families.activations.charts import ChartEquations, ChartRing, charts, first_box
+from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
+from algebra.networks.activated import ActivatedNetwork
+from algebra.problems.problem import Problem
+from algebra.programs.balls import FUNCTIONS, as_balls
+from algebra.programs.homogeneous import Homogeneous, limit_of, plain
+from algebra.time_limits import check_time
+
+FORMAT: Literal["matchprob activation decision"] = "matchprob activation decision"
+VERSION: Literal[1] = 1
+MATCH: Literal["match"] = "match"
+NO_MATCH: Literal["no match"] = "no match"
+# A part of a box that is not halved.
+LEAF = "."
+# Largest number of parts of all boxes, and times that a part is halved further.
+_MOST_PARTS = 200_000
+_FURTHER = 12
+_BITS = 80
+_PRECISIONS = (106, 212, 424)
+Ends = list[tuple[Fraction, Fraction]]
+_Rational = rational_of(PROOF_LIMITS.digits)
+
+
+def _of_network(form: Converted) -> Converted:
+    """A form that is read for the network of the problem."""
+    return Converted(
+        form.form,
+        lambda value, place, context: form.read(
+            value, place, {**context, "network": context["problem"].network}
+        ),
+        form.write,
+    )
+
+
+def _labels_shape(context: Context) -> tuple[int, int]:
+    network = context["network"]
+    return network.d, network.columns
+
+
+_Weights = Annotated[Mapping[str, np.ndarray], _of_network(matrices(_Rational))]
+
+
+def _read_parts(value: Any, place: str, context: Context) -> str:
+    text: str = read_form(str, value, place)
+    if set(text) - {LEAF, *"0123456789"}:
+        raise CheckFailed(place, "has other letters than digits and points")
+    return text
+
+
+_Tree = Annotated[
+    str, Converted(Annotated[str, Keyword("pattern", r"^[0-9.]+$")], _read_parts, str)
+]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BoxedDecision(Record):
+    """The content of a decision file of a network with activations.
+
+    Attributes
+    ----------
+    problem : Problem
+    weights, teacher : mapping of str to ndarray of fmpq
+        The teacher is None if labels are given.
+    X, Y : ndarray of fmpq
+        Samples, and labels, which are None if the teacher gives them.
+    verdict : str
+    near : tuple of fmpq or None
+        Approximations of the learnable weights of a match.
+    parts : tuple of str or None
+        For each chart the coordinates in which its box, and then the first and the second half in
+        turn, are halved; a point for a part that is not.
+    """
+
+    format: Literal["matchprob activation decision"]
+    version: Literal[1]
+    problem: FixedProblem
+    weights: _Weights
+    X: Annotated[
+        np.ndarray, _of_network(matrix(lambda context: context["network"].input_shape, _Rational))
+    ]
+    verdict: Literal["match", "no match"]
+    teacher: _Weights | None = None
+    Y: Annotated[np.ndarray, _of_network(matrix(_labels_shape, _Rational))] | None = None
+    near: (
+        Annotated[
+            tuple[Any, ...], as_many(lambda context: context["problem"].allocation.size, _Rational)
+        ]
+        | None
+    ) = None
+    parts: tuple[_Tree, ...] | None = None
+
+    def check(self, place: str, context: Context) -> None:
+        """The problem is one of few weights, and the fields fit the verdict."""
+        network = self.problem.network
+        if self.problem.constraints or self.problem.updates or self.problem.is_random:
+            raise CheckFailed(within(place, "problem"), "has constraints, updates or random cells")
+        r = self.problem.allocation.size
+        known = isinstance(network, ActivatedNetwork)
+        if not known or not 1 <= r == network.outputs <= network.divided_unknowns:
+            text = f"{r} weights for {network.outputs} labels of this network are not decided so"
+            raise CheckFailed(within(place, "problem"), text)
+        matches = self.verdict == MATCH
+        for name, belongs in (("near", matches), ("parts", not matches)):
+            if (getattr(self, name) is not None) != belongs:
+                text = "is missing" if belongs else "does not belong to this verdict"
+                raise CheckFailed(within(place, name), text)
+        if (self.teacher is None) == (self.Y is None):
+            raise CheckFailed(within(place, "Y"), "either `teacher` or `Y` gives the labels")
+
+
+def verify_boxed_decision(data: Any) -> Checked:
+    """Verify a decision file of a network with activations; the module says what is proved.
+
+    Raises
+    ------
+    InputError
+        If the data are not a decision of this format and version.
+    """
+    read_version(data, FORMAT, (VERSION,), "a decision of a network with activations")
+    try:
+        given = BoxedDecision.from_dict(data)
+    except CheckFailed as failure:
+        verdict = one_line(data.get("verdict"))
+        return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
+    if given.Y is None:
+        checks = [Check("teacher", PROVED, "the labels are those of the teacher in the file")]
+    else:
+        text = "the question is about these labels, as they stand in the file"
+        checks = [Check("Y", UNCHECKED, text)]
+    find = _match if given.verdict == MATCH else _refutation
+    return Checked(given.verdict, (*checks, *find(given)))
+
+
+def _match(given: BoxedDecision) -> Iterator[Check]:
+    """A real solution near the given point."""
+    before = ctx.prec
+    try:
+        for bits in _PRECISIONS:
+            ctx.prec = bits
+            equations, labels = _system(given)
+            free = [None] * len(equations.groups)
+
+            def at(x: Sequence[arb], own: ChartEquations = equations) -> tuple[Any, Any]:
+                found = own.residuals(x, labels)  # noqa: B023
+                slopes, _ = own.derivatives(x, free)  # noqa: B023
+                return arb_mat([[f] for f in found]), arb_mat(slopes)
+
+            goal = arb(2) ** (-(bits * 3) // 5)
+            x = newton_limit(at, [arb(v) for v in given.near or ()], 4, goal, arb(1))
+            if x and krawczyk_radii(at, x, (4, 4**6, 4**12), arb(2) ** (8 - bits)) is not None:
+                text = "Krawczyk's test: a real solution of all equations is near this point"
+                yield Check("near", PROVED, text)
+                return
+    finally:
+        ctx.prec = before
+    yield Check("near", FAILED, "Krawczyk's test shows no solution near this point")
+
+
+def _refutation(given: BoxedDecision) -> Iterator[Check]:
+    """No part of the boxes of all charts has a solution."""
+    before = ctx.prec
+    try:
+        ctx.prec = _BITS
+        equations, labels = _system(given)
+        every, parts = list(charts(equations.groups)), given.parts or ()
+        if len(parts) != len(every):
+            text = f"{len(parts)} boxes are divided; {len(every)} cover all weights"
+            yield Check("parts", FAILED, text)
+            return
+        total = sum(map(len, parts))
+        if total > _MOST_PARTS:
+            raise TooLarge(f"{total:,} parts of boxes are more than the {_MOST_PARTS:,} checked")
+        for number, (chart, text) in enumerate(zip(every, parts, strict=True)):
+            system = _Chart(equations, labels, chart)
+            for box in _divided(first_box(equations.groups, chart), text, f"parts[{number}]"):
+                check_time()
+                if not system.refutes(box, _FURTHER):
+                    where = " × ".join(f"[{a}, {b}]" for a, b in box)
+                    yield Check(f"parts[{number}]", FAILED, f"not refuted: {where}")
+                    return
+        leaves = sum(text.count(LEAF) for text in parts)
+        text = f"{len(every)} boxes cover all real weights; parts without a solution: {leaves}"
+        yield Check("parts", PROVED, text)
+    except CheckFailed as failure:
+        yield Check(failure.place, FAILED, str(failure))
+    finally:
+        ctx.prec = before
+
+
+def _divided(box: Ends, text: str, place: str) -> Iterator[Ends]:
+    """The parts into which a box is halved."""
+    left = [box]
+    for letter in text:
+        if not left:
+            raise CheckFailed(place, "has more parts than its box")
+        own = left.pop()
+        if letter == LEAF:
+            yield own
+            continue
+        k = int(letter)
+        if k >= len(own):
+            raise CheckFailed(place, f"has no coordinate {k}")
+        left.extend(reversed(_halves(own, k)))
+    if left:
+        raise CheckFailed(place, "has fewer parts than its box")
+
+
+def _halves(box: Ends, k: int) -> list[Ends]:
+    """The two halves of a box along a coordinate."""
+    low, high = box[k]
+    middle = (low + high) / 2
+    return [[*box[:k], ends, *box[k + 1 :]] for ends in ((low, middle), (middle, high))]
+
+
+class _Chart:
+    """The equations in one chart."""
+
+    def __init__(self, equations: ChartEquations, labels: list[Any], chart: Any) -> None:
+        self._equations, self._labels, self._chart = equations, labels, chart
+        # The coordinate that is τ, of each unbounded group.
+        self._scales = [None if largest is None else largest[0] for largest in chart]
+
+    def refutes(self, box: Ends, further: int) -> bool:
+        """Whether no point of a box solves the equations."""
+        if self._by_values(box) or self._by_slopes(box):
+            return True
+        if not further:
+            return False
+        # The widest coordinate relative to the box of the chart.
+        whole = first_box(self._equations.groups, self._chart)
+        widths = [(b - a) / (d - c) for (a, b), (c, d) in zip(box, whole, strict=True)]
+        k = widths.index(max(widths))
+        return all(self.refutes(half, further - 1) for half in _halves(box, k))
+
+    def _entries(self, coordinates: Sequence[arb]) -> tuple[list[Any], list[Any]]:
+        """The unknowns at coordinates, and τ of each group."""
+        values = list(coordinates)
+        scales = [None if k is None else coordinates[k] for k in self._scales]
+        for largest in self._chart:
+            if largest is not None:
+                values[largest[0]] = arb(largest[1])
+        return self._equations.unknowns(values, scales), scales
+
+    def _by_values(self, box: Ends) -> bool:
+        unknowns, _ = self._entries([_ball(*ends) for ends in box])
+        found = self._equations.residuals(unknowns, self._labels)
+        return any(not plain(f).contains(0) for f in found)
+
+    def _by_slopes(self, box: Ends) -> bool:
+        """The mean value theorem, for each label and for an approximate inverse."""
+        if any(k is not None and box[k][0] <= 0 for k in self._scales):
+            return False
+        slopes, by_scale = self._equations.derivatives(
+            *self._entries([_ball(*ends) for ends in box])
+        )
+        for g, k in enumerate(self._scales):
+            if k is not None:
+                for a, row in enumerate(slopes):
+                    row[k] = by_scale[a][g]
+        centre = [_ball((a + b) / 2, (a + b) / 2) for a, b in box]
+        values = self._equations.residuals(self._entries(centre)[0], self._labels)
+        f, J = arb_mat([[limit_of(v)] for v in values]), arb_mat(slopes)
+        radii = [_ball((b - a) / 2, (b - a) / 2) for a, b in box]
+        if _excludes(f, J, radii):
+            return True
+        try:
+            C = J.mid().inv().mid()
+        except ZeroDivisionError:
+            return False
+        return _excludes(C * f, C * J, radii)
+
+
+def _excludes(f: arb_mat, J: arb_mat, radii: Sequence[arb]) -> bool:
+    """Whether some row's value at the centre is larger than its change within the box."""
+    return any(
+        abs(f[i, 0]) > sum((abs(J[i, j]) * q for j, q in enumerate(radii)), arb(0))
+        for i in range(f.nrows())
+    )
+
+
+def _ball(low: Fraction, high: Fraction) -> arb:
+    """The ball with rational ends."""
+    a, b = (arb(fmpq(x.numerator, x.denominator)) for x in (low, high))
+    return a if low == high else a.union(b)
+
+
+def _system(given: BoxedDecision) -> tuple[ChartEquations, list[Any]]:
+    """The equations of the instance, and its labels."""
+    problem: Problem = given.problem
+    network = problem.network
+    assert isinstance(network, ActivatedNetwork)
+    equations = ChartEquations(
+        network, problem.allocation.cells,
+        {name: as_balls(value) for name, value in given.weights.items()},
+        as_balls(given.X), BALLS,
+    )  # fmt: skip
+    if given.teacher is None:
+        return equations, [arb(y) for y in np.asarray(given.Y, dtype=object).ravel()]
+    teacher = {name: as_balls(value) for name, value in given.teacher.items()}
+    return equations, equations.labels(teacher)
+
+
+# -- functions of balls that may be wide, or near infinity ------------------------------------
+
+
+def _hull(function: Callable[[arb], arb], a: arb) -> arb:
+    """The values of an increasing function over a ball."""
+    return function(a.lower()).union(function(a.upper()))
+
+
+@dataclass(frozen=True)
+class _Wide:
+    """An increasing function over wide balls, with its derivative.
+
+    Attributes
+    ----------
+    name : str
+    limits : (int, int or None)
+        Infimum and supremum; None for softplus.
+    slope : callable
+        From the argument and the value.
+    """
+
+    name: str
+    limits: tuple[int, int | None]
+    slope: Callable[[arb, arb], arb]
+
+    def values(self, a: np.ndarray) -> np.ndarray:
+        """Entrywise, of homogeneous entries too."""
+        return np.asarray(np.frompyfunc(self._at, 1, 1)(a))
+
+    def slopes(self, a: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Entrywise, where every τ is positive."""
+        return np.asarray(np.frompyfunc(lambda x, y: self.slope(limit_of(x), y), 2, 1)(a, z))
+
+    def _at(self, entry: Any) -> Any:
+        value = FUNCTIONS[self.name].value
+        if not isinstance(entry, Homogeneous) or not any(entry.degrees):
+            return _hull(value, arb(plain(entry)))
+        v, tau = entry.value, entry.scale
+        if tau > 0:
+            return _hull(value, v / tau)
+        low, high = self.limits
+        most = tau.upper()
+        if v < 0:
+            return value(v.upper() / most).union(arb(low))
+        if high is not None:
+            return value(v.lower() / most).union(arb(high)) if v > 0 else arb(low).union(arb(high))
+        if v > 0:
+            # Between v/τ and v/τ + log 2.
+            return Homogeneous(v + tau * arb(0).union(value(arb(0))), entry.degrees, entry.scales)
+        return arb(0, "inf")
+
+
+def _square(a: arb) -> arb:
+    """a² over a wide ball."""
+    return (a.abs_lower() ** 2).union(a.abs_upper() ** 2)
+
+
+def _bell(a: arb) -> arb:
+    """The derivative of erf, which falls with |a|."""
+    slope = FUNCTIONS["erf"].slope
+    return slope(a.abs_lower()).union(slope(a.abs_upper()))
+
+
+BALLS = ChartRing(
+    lambda numerator, denominator: arb(fmpq(numerator, denominator)),
+    {
+        "tanh": _Wide("tanh", (-1, 1), lambda a, z: 1 - _square(z)),
+        "sigmoid": _Wide("sigmoid", (0, 1), lambda a, z: arb(1) / 4 - _square(z - arb(1) / 2)),
+        "softplus": _Wide("softplus", (0, None), lambda a, z: _hull(FUNCTIONS["sigmoid"].value, a)),
+        "erf": _Wide("erf", (-1, 1), lambda a, z: _bell(a)),
+    },
+)
