@@ -1,8 +1,9 @@
-"""MP of large networks for ten digraphs of cells, by NumPy alone: closed forms and resultants.
+"""MP of large networks for eleven sets of cells, by NumPy alone: closed forms and resultants.
 
 Each function writes the limit's equations by hand (T = r, b = d = 1), and decides them for many
-draws at once.  `matchprob estimate FILE --limit` of the same cells must agree.  The last five have
-more cells than equations, at n = 10^16; docs/large-networks.md has their limits.
+draws at once.  `matchprob estimate FILE --limit` of the first five must agree.  The next five have
+more cells than equations, at n = 10^16; the last one is a network of three layers.
+docs/large-networks.md has their limits.
 
     python benchmarks/large_network_limits.py [draws]
 """
@@ -119,6 +120,29 @@ def two_steps(cells, k, root=1e8):
     return found
 
 
+def layers(k):
+    """W_3 W_2 W_1, two inputs, two outputs: a cell of W_1 for each input, of W_3 for each output.
+
+    y_oi = w_i p_io + u_o q_oi + u_o w_i g_oi: without w_i two bilinear equations in u_1, u_2.
+    """
+    p, q, g = normal(3, 2, 2, k)
+    y = normal(2, 2, k) * 2**0.5
+    # (y_1i − u_1 q_1i)(p_i2 + u_2 g_2i) = (y_2i − u_2 q_2i)(p_i1 + u_1 g_1i): 1, u_1, u_2, u_1 u_2.
+    rows = [
+        (
+            y[0, i] * p[i, 1] - y[1, i] * p[i, 0],
+            -q[0, i] * p[i, 1] - y[1, i] * g[0, i],
+            y[0, i] * g[1, i] + q[1, i] * p[i, 0],
+            q[1, i] * g[0, i] - q[0, i] * g[1, i],
+        )
+        for i in range(2)
+    ]
+    (a, b, c, d), (e, f, s, t) = rows
+    # u_2 = −(a + b u_1)/(c + d u_1) in the other.
+    A, B, C = f * d - t * b, e * d + f * c - s * b - t * a, e * c - s * a
+    return B * B - 4 * A * C >= 0
+
+
 LOOPS = ((0, 0), (1, 1), (2, 2), (3, 3))
 CASES = {
     "2 loops, T = 2": two_loops,
@@ -131,6 +155,7 @@ CASES = {
     "2 loops and a cell, T = 2": lambda k: two_steps((*LOOPS[:2], (2, 3)), k),
     "2 loops, a joined cell, T = 2": lambda k: two_steps((*LOOPS[:2], (1, 3)), k),
     "3-cycle, T = 2": lambda k: two_steps(((0, 1), (1, 2), (2, 0)), k),
+    "4 cells of 3 layers": layers,
 }
 
 if __name__ == "__main__":

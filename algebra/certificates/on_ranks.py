@@ -29,6 +29,8 @@ from algebra.systems.root_count import RootCount
 
 # Larger witness points are given only by their seed.
 _LARGEST_POINT = 20_000
+# Labels that questions about ranks are not about.
+_OTHER_TARGETS = frozenset((Feature.ARBITRARY_LABELS, Feature.RESTING_TEACHER))
 
 
 def certified(
@@ -172,7 +174,7 @@ class OnRanks:
             evidence=self.evidence,
             seed=self.effort.seed,
             root_count_certainty=self.certainty,
-            is_plain=Feature.ARBITRARY_LABELS not in self.problem.features,
+            is_plain=not _OTHER_TARGETS & self.problem.features,
             **more,
         )
 

@@ -43,9 +43,27 @@ smaller dimension [1]_.  So Z has measure 0.  For c outside Z, "(ε', c') ∈ S"
 (Skorokhod): the indicator of S converges almost surely, and MP with it. ∎
 
 Nothing is assumed of multiple solutions, vanishing coefficients or solutions that go to infinity:
-they are in Z, or do not matter.  For entries with another law (mean 0, all moments) Theorem 2 holds
-if single entries have a density: the numbers with a ≥ 1 have the same limits (central limit theorem
-for bilinear forms [2]_), those with a = 0 are single entries of D and B, and keep their law.
+they are in Z, or do not matter.  Of entries with another law (independent, mean 0, all moments) the
+numbers that are single entries (a = 0 of D and B, a = 1 of W) keep their law, and the others have
+the same limits, by the central limit theorem for bilinear forms [2]_; where the law has a density
+Theorem 2 holds with these numbers in place of normal ones.  This is not written out here, and
+`algebra.systems.growth` refuses other laws.
+
+**Theorem 3 (layers).**  Labels W_L ⋯ W_1 X, L ≥ 2, entries of each W_l normal with a variance of 1
+over the number of its columns; q, d, m, L and the learnable cells are fixed, and the hidden widths
+are ρ_1 n, …, ρ_{L-1} n.  MP converges as n → ∞.
+
+*Proof.*  A product with learnable weights is one of these weights and of numbers
+W_L ⋯ W_{k+1} e_i, e_j^T W_l ⋯ W_{k+1} e_i, e_j^T W_l ⋯ W_1 and W_L ⋯ W_1, with fixed units e_i,
+e_j.  Given the matrices before, the images W_{k+1} x are normal; x are the fixed units of layer k,
+and the images of those before.  In each entry they have the covariances ⟨x, x'⟩ / (ρ_k n).  By
+induction ⟨x, x'⟩ / (|x||x'|) tends to 0 for x ≠ x', and |x|² times a power of n to a constant (law
+of large numbers), so that the numbers, times powers of √n, tend jointly to independent normal ones
+with fixed variances.  The proof of Theorem 2 uses nothing else. ∎
+
+Each weight occurs at most once in a product, so equations are linear in each weight.  Weights of
+W_1 and W_2 occur together only if their cells share a unit: if L = 2, cells without common units
+have linear equations, and MP is 0 or 1.
 
 **A uniformly random allocation** of r cells of W has no joins and 2r different units with
 probability tending to 1: its MP tends to that of disjoint cells.

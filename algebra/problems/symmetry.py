@@ -37,6 +37,7 @@ from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.protocols import units_of
 from algebra.problems.allocation import Allocation, Cell
+from algebra.time_limits import check_time
 
 # Larger groups are not enumerated.
 LARGEST_GROUP = 50_000
@@ -159,5 +160,49 @@ class SymmetryGroup:
 
     def canonical(self, allocation: Allocation) -> Allocation:
         """The first allocation of the orbit, in the order of cells."""
-        orbit = self.orbit([self._position[cell] for cell in allocation.cells])
-        return Allocation.from_cells(self.network, [self.cells[k] for k in min(orbit)])
+        first, _ = self._first([self._position[cell] for cell in allocation.cells])
+        return Allocation.from_cells(self.network, [self.cells[k] for k in first])
+
+    def orbits(self, allowed: Sequence[int], size: int) -> dict[tuple[int, ...], int]:
+        """The first set of each orbit of sets of so many cells, and the number of sets in it.
+
+        A set without one of its cells is an image of the first set of a smaller orbit: to each of
+        these one more cell is added, of the cells that its own symmetries map to each other the
+        first.  Large sets are complements of small ones.
+
+        Parameters
+        ----------
+        allowed : sequence of int
+            Positions in `cells`; the group maps them to each other.
+        size : int
+
+        Returns
+        -------
+        dict
+            Sorted positions to numbers, in the order of the positions.
+        """
+        level: dict[tuple[int, ...], int] = {(): 1}
+        few = min(size, len(allowed) - size)
+        for _ in range(few):
+            found = {}
+            for chosen in level:
+                check_time()
+                moved = np.sort(self.images[:, list(chosen)], axis=1)
+                lowest = self.images[(moved == chosen).all(axis=1)].min(axis=0)
+                for cell in allowed:
+                    if lowest[cell] == cell and cell not in chosen:
+                        first, number = self._first((*chosen, cell))
+                        found[first] = number
+            level = found
+        if few < size:
+            every = set(allowed)
+            level = {self._first(sorted(every.difference(own)))[0]: n for own, n in level.items()}
+        return dict(sorted(level.items()))
+
+    def _first(self, chosen: Sequence[int]) -> tuple[tuple[int, ...], int]:
+        """The first image of a set of cells, as sorted positions, and the number of images."""
+        rows = np.sort(self.images[:, list(chosen)], axis=1)
+        for k in range(rows.shape[1]):
+            rows = rows[rows[:, k] == rows[:, k].min()]
+        # As many elements map the set to each of its images.
+        return tuple(int(v) for v in rows[0]), len(self.images) // len(rows)

@@ -20,7 +20,8 @@ different at large n, so these are all N.  (a) By Theorem 2 of `algebra.networks
 MP is the probability of a real solution at all large n.  (b) Solutions that are not real come in
 conjugate pairs of equal growth. ∎
 
-(For (b) the sum is not needed: the simple solutions of one growth suffice.)
+(For (b) the sum is not needed: the simple solutions of one growth suffice.)  With more cells than
+equations the limit is 1 if it is 1 for some of the cells: the others may keep what they had.
 
 Growths are *guessed* from one instance with √n = 2^120, solved over Q, and then *counted*: N_g
 modulo a random prime (simple solutions lift to characteristic 0, so that a count is never too
@@ -34,8 +35,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -137,11 +140,13 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
         # Minimal: the leading parts of dependent equations are dependent, whichever growths.
         smallest = [Fraction(1, 2 * sizes["T"])] * len(cells)
         return Limit((_problem(LimitNetwork(cells=cells, growth=smallest, **sizes)),))
+    if len(cells) > own and (odd := _odd_subset(problem, own, seed, timeout)):
+        return odd
     if len(cells) > min(own, _MOST):
         raise InputError(
             f"{len(cells)} joined cells face {whole} equations: growths are found for as many "
-            f"cells as equations, up to {_MOST}; MP of these networks has a limit, which estimates "
-            "at growing n approach"
+            f"cells as equations, up to {_MOST}, and for more if some of them have an odd number "
+            "of solutions; MP of these networks has a limit, which estimates at growing n approach"
         )
     roots = generic_root_count(everything, seed=seed, timeout=timeout, has_full_rank=True)
     parts, counts = [], []
@@ -161,18 +166,47 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
     return found
 
 
-def _cells(problem: Problem) -> tuple[tuple[int, int], ...]:
-    """The learnable cells of W; what the theorem does not cover is refused."""
+def _odd_subset(problem: Problem, size: int, seed: int, timeout: float) -> Limit | None:
+    """The limit of so many of the cells, if one of its parts has an odd number of solutions."""
+    for cells in combinations(problem.allocation.cells, size):
+        some = Problem.of(Allocation.from_cells(problem.network, cells))
+        with suppress(InputError):
+            found = limit_of(some, seed=seed, timeout=timeout)
+            counts = found.counts
+            if not counts:
+                (part,) = found.parts
+                counts = (generic_root_count(part.allocation, seed=seed, timeout=timeout).value,)
+            if (found := Limit(found.parts, counts)).odd:
+                return Limit(found.odd[:1], (1,))
+    return None
+
+
+def need_covered(problem: Problem) -> None:
+    """Refuse networks and laws for which the limit is not proved.
+
+    Raises
+    ------
+    InputError
+    """
     network, chain, what = problem.network, problem.network.chain(), ""
-    if chain is None or chain.recurrent != "W" or network.columns != network.m:
+    is_plain = chain is not None and chain.recurrent == "W" and network.columns == network.m
+    if not (is_plain or network.made_from_problems):
         what = f"a {network.title} network: it must be of kind lrnn"
     elif problem.distribution != Distribution() or problem.teacher is not None:
         what = "another law than normal weights, inputs and teacher ([distribution], [teacher])"
     elif problem.support or problem.values or problem.constraints or problem.updates:
         what = "[support], [values], [constraints] or updates"
-    elif set(problem.learnable) != {"W"}:
+    if what:
+        raise InputError(f"the limit of large networks is not known for {what}")
+
+
+def _cells(problem: Problem) -> tuple[tuple[int, int], ...]:
+    """The learnable cells of W; what the theorem does not cover is refused."""
+    need_covered(problem)
+    what = ""
+    if set(problem.learnable) != {"W"}:
         what = "learnable weights of D or B: all must be cells of W"
-    if not what and problem.is_random:
+    elif problem.is_random:
         cells = problem.learnable["W"]
         if cells.rows is None and cells.columns is None:
             return tuple((2 * k, 2 * k + 1) for k in range(cells.budget))

@@ -22,13 +22,14 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 
-from algebra.errors import InputError
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.verdicts import MAXIMAL, MINIMAL, UNDECIDED
 from algebra.networks.large import LargeNetwork
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
+from algebra.questions.surveys.limits import limit_verdict
 from algebra.results import named
-from algebra.systems.growth import limit_of
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.certify import certify, verify
 from matchprob.api.estimate import estimate
@@ -79,33 +80,34 @@ _LAWS: dict[str, Callable[[np.ndarray], np.ndarray]] = {
 _POWERS = [0.01 * k for k in range(2, 301)]
 # r, and T, b, d of the tables of all digraphs; m = r / d.
 _TABLES = ((1, 2, 1, 1), (1, 3, 1, 1), (1, 4, 1, 1), (2, 2, 1, 1), (2, 3, 1, 1), (2, 4, 1, 1),
-           (3, 3, 1, 1), (3, 4, 1, 1), (4, 4, 1, 1), (2, 2, 2, 2), (2, 3, 2, 2),
-           (2, 4, 2, 2))  # fmt: skip
-# Digraphs of four cells with more solutions have verdicts and no trials: these take an hour.
-_MOST = 8
+           (3, 3, 1, 1), (3, 4, 1, 1), (4, 3, 1, 1), (4, 4, 1, 1), (2, 2, 2, 2), (2, 3, 2, 2),
+           (2, 4, 2, 2), (4, 2, 2, 2), (4, 3, 2, 2), (4, 4, 2, 2))  # fmt: skip
 # √n at which digraphs are tried whose limit has no known equations.
 _ROOT = 100
+_ODD_SUBSET = "fewer cells"
 
 
 @dataclass(frozen=True)
 class _Task:
-    """Trials of a digraph at n units; n = 0 is the limit."""
+    """Trials of a digraph at so many units n, of each; without sizes, of the limit."""
 
     cells: Cells
     T: int
     b: int
     d: int
-    n: int
+    sizes: tuple[int, ...]
     trials: int
     seed: int
 
-    @property
-    def problem(self) -> Problem:
+    def problem(self, n: int = 0) -> Problem:
         """That of n units; of a limit, the smallest number that holds the cells."""
-        units = 1 + max(unit for cell in self.cells for unit in cell)
-        return problem_of(
-            self.cells, self.n or max(units, self.T * max(self.b, self.d)), self.T, self.b, self.d
-        )
+        least = max(1 + max(unit for cell in self.cells for unit in cell), self.T * self.b)
+        return problem_of(self.cells, n or least, self.T, self.b, self.d)
+
+    @property
+    def seeds(self) -> list[int]:
+        """Different trials for each n: of one seed the first entries of the matrices are equal."""
+        return [1000 * self.seed + n for n in self.sizes]
 
 
 def digraphs(r: int) -> list[Cells]:
@@ -149,58 +151,55 @@ def reversed_cells(cells: Cells) -> Cells:
 
 
 def _work(task: _Task) -> dict[str, Any]:
-    """The outcomes of a task."""
-    if not task.n:
+    """The outcomes of a task, one for each of its sizes."""
+    if not task.sizes:
         return _limit(task)
-    if task.n > max(_FAR):
-        return _far(task, math.isqrt(task.n))
-    return asdict(count_trials(task.problem, task.trials, task.seed)) | {"verdict": ""}
+    if task.sizes[0] > max(_FAR):
+        return {"counts": [_far(task, math.isqrt(n)) for n in task.sizes]}
+    problems = [task.problem(n) for n in task.sizes]
+    return {"counts": list(map(asdict, count_trials(problems, task.trials, task.seeds)))}
 
 
 def _limit(task: _Task) -> dict[str, Any]:
-    problem, seed = task.problem, task.seed
-    try:
-        parts = (found := limit_of(problem, seed=seed)).deciding
-    except InputError:
-        return _far(task, _ROOT) | {"root_count": "open"}
+    problem, seed, trials = task.problem(), 1000 * task.seed, task.trials
+    proved = limit_verdict(problem, _verified, seed)
+    out, found = {"verdict": proved.verdict, "growths": "open"}, proved.limit
+    surplus = len(task.cells) > problem.network.label_dimension_bound
+    if found is None and surplus:
+        return out | {"counts": [asdict(MatchCounts(0, 0, trials, None))]}
+    if found is None:
+        return out | {"counts": [_far(task, _ROOT)]}
+    several = " + ".join(map(str, found.counts)) or "not joined"
+    out["growths"] = _ODD_SUBSET if found.counts and surplus else several
+    if proved.verdict in (MAXIMAL, MINIMAL):
+        matched = trials if proved.verdict == MAXIMAL else 0
+        counts = MatchCounts(matched, trials - matched, 0, None, certified=True)
+        return out | {"counts": [asdict(counts)]}
+    parts = found.deciding
     # Of labels that are 0 every trial is decided over Q, which takes longer.
-    slow = any(part.teacher is not None for part in parts)
-    trials = -(-task.trials // 2) if slow and not found.odd else task.trials
-    out = {"root_count": " + ".join(map(str, found.counts)) or "not joined"}
-    out["verdict"] = " ".join(dict.fromkeys(map(_verified, parts)))
-    if found.odd:
-        return asdict(MatchCounts(trials, 0, 0, 1, True)) | out
-    if _is_hard(task, sum(found.counts)):
-        return asdict(MatchCounts(0, 0, trials, 0)) | out
+    if any(part.teacher is not None for part in parts):
+        trials = -(-trials // 2)
     mp = any_of([estimate(part, trials, seed=seed) for part in parts])
-    certified = mp.certified is not None
-    return asdict(MatchCounts(mp.matched, mp.unmatched, mp.undetermined, 0, certified)) | out
+    counts = MatchCounts(mp.matched, mp.unmatched, mp.undetermined, None)
+    return out | {"counts": [asdict(counts)]}
 
 
-def _is_hard(task: _Task, N: int) -> bool:
-    return len(task.cells) > 3 and N > _MOST
-
-
-def _verified(part: Problem) -> str:
-    """The verdict on a part, verified."""
-    if part.teacher is not None:
-        return "trials"
+def _verified(part: Problem) -> Certificate:
+    """The verdict on a part, which must verify."""
     found = certify(part)
-    if found.verdict == "undecided":
-        return found.verdict
-    return found.verdict if verify(found).holds else "refused"
+    if found.verdict != UNDECIDED and not verify(found).holds:
+        raise RuntimeError(f"the verdict {found.verdict} on {part.network} was not verified")
+    return found
 
 
 def _far(task: _Task, root: int) -> dict[str, Any]:
     """Trials at n = root² units, with numbers P, Q, G, H that are independent normal ones."""
     T, b, d, m = task.T, task.b, task.d, len(task.cells) // task.d
     network = LargeNetwork(cells=task.cells, T=T, b=b, d=d, m=m, root=root)
-    problem = Problem(network, {"W": ALL})
-    drawn = (draw_instance(problem, task.seed, index) for index in range(task.trials))
-    N = generic_root_count(problem.allocation, seed=task.seed).value
-    if N % 2 == 0 and _is_hard(task, N):
-        return asdict(MatchCounts(0, 0, task.trials, N)) | {"verdict": ""}
-    return asdict(count_matches(problem, drawn, task.trials, N)) | {"verdict": ""}
+    problem, seed = Problem(network, {"W": ALL}), 1000 * task.seed + root**2
+    drawn = (draw_instance(problem, seed, index) for index in range(task.trials))
+    N = generic_root_count(problem.allocation, seed=seed).value
+    return asdict(count_matches(problem, drawn, task.trials, N))
 
 
 def _numbers(found: dict[str, Any], n: int | None = None) -> dict[str, Any]:
@@ -212,52 +211,43 @@ def _numbers(found: dict[str, Any], n: int | None = None) -> dict[str, Any]:
         low = high = 0.0
     mp = found["matched"] / trials
     end = "" if n is None else n
-    if found["undetermined"] == trials:
-        return {f"mp{end}": "", f"low{end}": 0.0, f"high{end}": 1.0}
     columns = {"mp": mp, "low": low, "high": high}
-    return {f"{name}{end}": round(value, 4) for name, value in columns.items()}
+    rounded = {f"{name}{end}": round(value, 4) for name, value in columns.items()}
+    # Where many trials are open there is an interval alone.
+    return rounded | ({f"mp{end}": ""} if 10 * found["undetermined"] > trials else {})
 
 
 def _table(run: Run) -> Rows:
     """The limits of all digraphs: N of each growth, and MP there and at finite n."""
     rows = []
     for r, T, b, d in run.some(_TABLES):
-        trials = max(1, run.trials // (40 if r == 4 else 20))
+        trials = max(1, run.trials // (80 if r == 4 else 20))
         every = [c for c in digraphs(r) if max(b, d) > 1 or c <= reversed_cells(c)]
-        tasks = {
-            (cells, n): _Task(cells, T, b, d, n, trials if n else 2 * trials, _seed(run, n))
-            for cells in run.some(every)
-            for n in (0, *_sizes(r))
-        }
-        found = _computed(run, list(tasks.values()))
-        for cells in dict.fromkeys(cells for cells, _ in tasks):
-            own = {n: found[tasks[cells, n]] for n in (0, *_sizes(r))}
-            text = " ".join(f"{i}-{j}" for i, j in cells)
-            N = own[max(own)]["root_count"]
-            if len(own) == 1:
-                N = generic_root_count(tasks[cells, 0].problem.allocation, seed=run.seed).value
+        sizes = _sizes(r, T, d)
+        limits = {c: _Task(c, T, b, d, (), 2 * trials, run.seed) for c in run.some(every)}
+        finite = {c: _Task(c, T, b, d, sizes, trials, run.seed) for c in limits}
+        found = _computed(run, [task for c in limits for task in (limits[c], finite[c])])
+        for cells, task in limits.items():
+            (limit,), own = found[task]["counts"], found[finite[cells]]["counts"]
             row: dict[str, Any] = {
-                "cells": text, "r": r, "T": T, "b": b, "d": d, "growths": own[0]["root_count"],
-                "N": N, "N8": own[8]["root_count"] if 8 in own else N,
-                "verdict": own[0]["verdict"], "exact": int(own[0]["certified"]),
-                **_numbers(own[0]),
+                "cells": " ".join(f"{i}-{j}" for i, j in cells), "r": r, "T": T, "b": b, "d": d,
+                "growths": found[task]["growths"], "N": own[-1]["root_count"] or "",
+                "N8": own[0]["root_count"] or "",
+                "verdict": found[task]["verdict"], "exact": int(limit["certified"]),
+                **_numbers(limit),
             }  # fmt: skip
+            at = dict(zip(sizes, own, strict=True))
             for n in _SIZES:
                 blank = {f"mp{n}": "", f"low{n}": "", f"high{n}": ""}
-                row |= _numbers(own[n], n) if n in own else blank
+                row |= _numbers(at[n], n) if n in at else blank
             rows.append(row)
         run.say(f"r = {r}, T = {T}, b = {b}, d = {d}: {len(rows)} digraphs in all")
     return rows
 
 
-def _sizes(r: int) -> tuple[int, ...]:
-    """The sizes n of a table; for four cells only the limit."""
-    return _SIZES if r < 4 else ()
-
-
-def _seed(run: Run, n: int) -> int:
-    """Different trials for each n: with one seed the first entries of the matrices are equal."""
-    return 1000 * run.seed + n
+def _sizes(r: int, T: int, d: int) -> tuple[int, ...]:
+    """The sizes n of a table; the last table has up to 80 solutions a trial, and two sizes."""
+    return (_SIZES[0], _SIZES[-1]) if (r, T, d) == (4, 4, 2) else _SIZES
 
 
 def _computed(run: Run, tasks: Sequence[_Task]) -> dict[_Task, dict[str, Any]]:
@@ -272,21 +262,23 @@ def _curves(run: Run) -> Rows:
     """Trials at many n of some digraphs; n = 0 is the limit."""
     rows: Rows = []
     for curve in _CURVES:
-        T = len(curve.cells)
         sizes = run.some((*_FAR, *(root**2 for root in curve.roots)))
-        tasks = [_Task(curve.cells, T, 1, 1, n, run.trials, _seed(run, n)) for n in sizes]
+        near, T = tuple(n for n in sizes if n <= max(_FAR)), len(curve.cells)
+        groups_of = [near, *((n,) for n in sizes[len(near) :])]
+        tasks = [_Task(curve.cells, T, 1, 1, own, run.trials, run.seed) for own in groups_of]
+        limit = _Task(curve.cells, T, 1, 1, (), 2 * run.trials, run.seed)
+        found = _computed(run, [*tasks, *([limit] if curve.limit is None else [])])
         if curve.limit is None:
-            tasks.insert(0, _Task(curve.cells, T, 1, 1, 0, 2 * run.trials, _seed(run, 0)))
-        found = _computed(run, tasks)
-        own = [
-            {"curve": curve.name, "n": task.n, "trials": task.trials, **_numbers(found[task])}
+            last = {"n": 0, "trials": limit.trials, **_numbers(found[limit]["counts"][0])}
+        else:
+            last = {"n": 0, "trials": 0, **dict.fromkeys(("mp", "low", "high"), curve.limit)}
+        own = [last] + [
+            {"n": n, "trials": run.trials, **_numbers(counts)}
             for task in tasks
+            for n, counts in zip(task.sizes, found[task]["counts"], strict=True)
         ]
-        if curve.limit is not None:
-            known = dict.fromkeys(("mp", "low", "high"), curve.limit)
-            own.insert(0, {"curve": curve.name, "n": 0, "trials": 0, **known})
-        run.say(f"{curve.name}: {own[0]['mp']:.3f} in the limit")
-        rows = [*rows, *own]
+        run.say(f"{curve.name}: {last['mp']:.3f} in the limit")
+        rows += [{"curve": curve.name, **row} for row in own]
     return rows
 
 
@@ -348,7 +340,7 @@ def approach(rows: Rows) -> Rows:
 def _random(run: Run) -> Rows:
     """Random allocations: r fixed beside the limit; r = n and n log n as in Figure 2."""
     trials, rows = max(1, run.trials // 80), []
-    for r in run.some(range(2, 6)):
+    for r in run.some(range(2, 7)):
         random = RandomCells(budget=r)
         for n in (0, *run.some((16, 64))):
             network = LinearRNN(n=n or 2 * r, T=r, b=1, d=1, m=r)
@@ -437,8 +429,8 @@ def _summary(rows: Rows) -> list[str]:
     ]
     for key in dict.fromkeys((row["r"], row["T"], row["b"], row["d"]) for row in rows):
         own = [row for row in known if (row["r"], row["T"], row["b"], row["d"]) == key]
-        if own:
-            tried = [row for row in own if row["mp"] != ""]
+        tried = [row for row in own if row["mp"] != ""]
+        if tried:
             last = min(tried, key=lambda row: cell_number(row, "mp"))
             ones = sum(bool(row["exact"]) and row["mp"] == 1 for row in own)
             r, T, b, d = key

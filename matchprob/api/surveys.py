@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from math import comb
+from functools import partial
+from math import comb, factorial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, limited, positive_seconds
@@ -17,6 +18,7 @@ from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
 
 if TYPE_CHECKING:
+    from algebra.certificates.certificate import Certificate
     from algebra.networks.base import Network
     from algebra.problems.problem import Problem
     from algebra.questions.surveys.atlas import Atlas
@@ -205,6 +207,7 @@ def atlas(
     search: float = 2.0,
     effort: float = 1.0,
     transposition: bool = False,
+    limit: bool = False,
     trials: Annotated[int | None, LineOption(least=1)] = None,
     confidence: Annotated[float | None, LineOption()] = None,
     timeout: common.Timeout = math.inf,
@@ -229,6 +232,9 @@ def atlas(
     transposition : bool, optional
         Count an allocation and its transpose as one. Only if that is a symmetry
         (`algebra.problems.symmetry`).
+    limit : bool, optional
+        Of large networks: all digraphs of `budget` cells of W, and what MP tends to if the number
+        of hidden units grows. Of a file of kind ``limit`` always.
     trials : int, optional
         Also estimate MP with so many trials, where no verdict gives it; the table has MP and its
         interval, those with the largest MP first.
@@ -242,6 +248,7 @@ def atlas(
     """
     from algebra.questions.premises import need_generic
     from algebra.questions.surveys import atlas as atlases
+    from algebra.questions.surveys.limits import limit_verdict
     from matchprob.api.certify import certify
     from matchprob.io.progress import counted
     from numeric.statistics.atlas import EstimatedAtlas
@@ -250,23 +257,33 @@ def atlas(
     problem = network_of(question)
     positive_seconds(timeout, "timeout")
     problem.network.check_verb("atlas")
+    size = problem.network.outputs if budget is None else whole_number(budget, "budget", 1)
+    if limit := limit or problem.network.made_from_problems:
+        problem = _growing(problem, size)
     need_generic(problem, "atlas")
     _need_exchangeable(problem, "atlas")
     if trials is None and confidence is not None:
         raise InputError("`confidence` goes with `trials`: give the number of trials")
-    tried = None if trials is None else _trials_of(problem, whole_number(trials, "trials", 1), seed)
+    tried = None
+    if trials is not None:
+        tried = _trials_of(problem, whole_number(trials, "trials", 1), seed, limit)
     level = 0.95 if confidence is None else confidence
     # It is checked before the work.
     proportion_interval(0, 0, confidence=level)
+
+    def decide(one: Problem) -> Certificate:
+        return certify(one, seed=seed, search=search, effort=effort)
+
     with limited(timeout), counted(progress, "certifying") as on_progress:
         found = atlases.atlas(
             problem.network,
-            problem.network.outputs if budget is None else whole_number(budget, "budget", 1),
+            size,
             matrices=matrices,
             support=problem.support,
             transposition=transposition,
+            limit=limit,
             seed=seed,
-            decide=lambda p: certify(p, seed=seed, search=search, effort=effort),
+            decide=partial(limit_verdict, decide=decide, seed=seed) if limit else decide,
             trials=trials,
             tried=tried,
             store=store,
@@ -275,8 +292,26 @@ def atlas(
     return found if trials is None else EstimatedAtlas.of(found, trials, level)
 
 
+def _growing(problem: Problem, budget: int) -> Problem:
+    """The linear RNN whose W holds every digraph of so many cells, with the sizes of a problem."""
+    from algebra.networks.recurrent import LinearRNN
+    from algebra.problems.problem import Problem
+    from algebra.problems.symmetry import LARGEST_GROUP
+    from algebra.systems.growth import need_covered
+
+    need_covered(problem)
+    if factorial(2 * budget) > LARGEST_GROUP:
+        raise InputError(
+            f"`budget` ({budget}) is too large for an atlas of large networks, which have millions "
+            "of such digraphs: choose at most 4 cells"
+        )
+    network: Any = problem.network
+    sizes = {name: getattr(network, name) for name in ("T", "b", "d", "m")}
+    return Problem(LinearRNN(n=2 * budget, **sizes), {})
+
+
 def _trials_of(
-    problem: Problem, trials: int, seed: int
+    problem: Problem, trials: int, seed: int, limit: bool
 ) -> Callable[[Problem], tuple[int, int, int]]:
     """What tries an allocation: trials with the laws of a problem.
 
@@ -285,6 +320,8 @@ def _trials_of(
     InputError
         If MP differs between allocations that an atlas counts as one.
     """
+    from algebra.systems.growth import limit_of
+    from numeric.statistics.estimate import any_of
     from numeric.studies.study import Study
 
     for name in ("values", "constraints", "teacher"):
@@ -295,11 +332,20 @@ def _trials_of(
             )
 
     def tried(one: Problem) -> tuple[int, int, int]:
-        own = replace(one, distribution=problem.distribution)
-        with Study(own, seed=seed, certify=False) as study:
-            found = study.run(trials)
-        if found.is_partial or found.trouble:
-            raise OutOfTime("the trials of an allocation were not finished")
+        parts: Sequence[Problem] = (replace(one, distribution=problem.distribution),)
+        if limit:
+            try:
+                parts = limit_of(one, seed=seed).deciding
+            except InputError:
+                # No equations of the limit are known.
+                return 0, 0, trials
+        every = []
+        for part in parts:
+            with Study(part, seed=seed, certify=False) as study:
+                every.append(study.run(trials))
+            if every[-1].is_partial or every[-1].trouble:
+                raise OutOfTime("the trials of an allocation were not finished")
+        found = any_of(every)
         return found.matched, found.unmatched, found.undetermined
 
     return tried

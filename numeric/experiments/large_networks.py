@@ -8,7 +8,7 @@ place of the network.  Numbers are rounded: that of doubles.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from algebra.systems.root_count import generic_root_count
 from numeric.counts import COMPLETE
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import Instance, draw_instance
+from numeric.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -29,41 +30,63 @@ class MatchCounts:
     Attributes
     ----------
     matched, unmatched, undetermined : int
-    root_count : int
-        N.
+    root_count : int or None
+        N; None with more weights than equations.
     certified : bool
-        Whether N is odd: then no trial is drawn, and all match.
+        Whether a verdict settles all trials, such as an odd N: then none is drawn.
     """
 
     matched: int
     unmatched: int
     undetermined: int
-    root_count: int
+    root_count: int | None
     certified: bool = False
 
 
-def count_trials(problem: Problem, trials: int, seed: int) -> MatchCounts:
-    """Trials of a linear RNN, those of `estimate`, with all solutions counted.
+def count_trials(
+    problems: Sequence[Problem], trials: int, seeds: Sequence[int]
+) -> list[MatchCounts]:
+    """Trials of linear RNNs, those of `estimate`, with all solutions counted.
 
     Parameters
     ----------
-    problem : Problem
-        Of kind ``lrnn``, without options; cells of W learn.
-    trials, seed : int
+    problems : sequence of Problem
+        Of kind ``lrnn``, without options; the same cells of W learn in all, with the same T, b, d,
+        m: only n differs, so one start system serves all.
+    trials : int
+        Of each.
+    seeds : sequence of int
+        One for each.
     """
-    network, cells = problem.network, tuple((i, j) for _, i, j in problem.allocation.cells)
+    network, allocation = problems[0].network, problems[0].allocation
     sizes = {name: getattr(network, name) for name in ("T", "b", "d", "m")}
-    large = LargeNetwork(cells=cells, **sizes)
+    large = LargeNetwork(cells=tuple((i, j) for _, i, j in allocation.cells), **sizes)
     small = Problem(large, {"W": ALL})
-    drawn = (draw_instance(problem, seed, index) for index in range(trials))
-    instances = (
-        replace(i, problem=small, allocation=small.allocation, drawn_labels=i.labels,
-                weights=numbers_of(large, i.weights))
-        for i in drawn
-    )  # fmt: skip
-    return count_matches(
-        small, instances, trials, generic_root_count(problem.allocation, seed=seed).value
-    )
+    if allocation.size > network.label_dimension_bound:
+        return [_surplus(one, trials, seed) for one, seed in zip(problems, seeds, strict=True)]
+    # N of the networks is that of the small system, as soon as n is so large that its numbers are
+    # independent: counted for the smallest and the largest n.
+    counted = {k: generic_root_count(problems[k].allocation, seed=seeds[k]).value for k in (0, -1)}
+    found = []
+    with InstanceCounter(small, complete=False) as counter:
+        for k, (problem, seed) in enumerate(zip(problems, seeds, strict=True)):
+            N = counted[-1 if k else 0]
+            drawn = (draw_instance(problem, seed, index) for index in range(trials))
+            instances = (
+                replace(i, problem=small, allocation=small.allocation, drawn_labels=i.labels,
+                        weights=numbers_of(large, i.weights))
+                for i in drawn
+            )  # fmt: skip
+            found.append(_matches(counter, instances, trials, N))
+    return found
+
+
+def _surplus(problem: Problem, trials: int, seed: int) -> MatchCounts:
+    """Trials of a network with more cells than equations, which has infinitely many solutions."""
+    with Study(problem, seed=seed) as study:
+        found = study.run(trials)
+    certified = found.certified is not None
+    return MatchCounts(found.matched, found.unmatched, found.undetermined, None, certified)
 
 
 def count_matches(
@@ -80,10 +103,16 @@ def count_matches(
     N : int
         The number of complex solutions of generic instances.
     """
+    with InstanceCounter(problem, complete=False) as counter:
+        return _matches(counter, instances, trials, N)
+
+
+def _matches(
+    counter: InstanceCounter, instances: Iterable[Instance], trials: int, N: int
+) -> MatchCounts:
     if N % 2:
         return MatchCounts(trials, 0, 0, N, certified=True)
-    with InstanceCounter(problem, complete=False) as counter:
-        counts = counter.count_many(list(instances))
+    counts = counter.count_many(list(instances))
     matched = sum(bool(count.real) for count in counts)
     unmatched = sum(count.status == COMPLETE and not count.real for count in counts)
     return MatchCounts(matched, unmatched, trials - matched - unmatched, N)

@@ -160,7 +160,7 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
     )
     text = f"MP = {found.certified:.0f} by a verdict on the allocation, not by trials: {why}."
     steps = [step("certify", "the evidence, for verify", out="cert.json")]
-    if not found.certified:
+    if not (found.certified or found.problem.network.untaught):
         steps.append(step("repair", "the fewest moves that make MP > 0"))
     return Explanation((text, *near, *_functions(found)), steps=tuple(steps))
 

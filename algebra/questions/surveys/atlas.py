@@ -3,6 +3,9 @@
 For each orbit of the symmetries that preserve MP (`algebra.problems.symmetry`) the first allocation
 is certified and represents all.  Finished entries are written to a file line by line, so that an
 atlas can be interrupted and resumed.
+
+An atlas of the *limit* of large linear RNNs has the same form: r cells have at most 2r units, so
+the orbits of W with 2r units are all digraphs of r cells, and the verdict is on what MP tends to.
 """
 
 from __future__ import annotations
@@ -14,14 +17,12 @@ import os
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 
-from algebra.certificates.certificate import Certificate
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Document
 from algebra.errors import InputError
@@ -40,7 +41,21 @@ _FORMAT = "matchprob-atlas"
 # The order of verdicts in a picture.
 DRAWN = (MAXIMAL, INTERMEDIATE, UNDECIDED, MINIMAL)
 
-Decide = Callable[[Problem], Certificate]
+
+class EntryVerdict(Protocol):
+    """What an entry needs of a verdict: a certificate, or a verdict on a limit."""
+
+    @property
+    def verdict(self) -> str: ...
+    @property
+    def rule(self) -> str: ...
+    @property
+    def rank(self) -> int: ...
+    @property
+    def generic_root_count(self) -> int | None: ...
+
+
+Decide = Callable[[Problem], EntryVerdict]
 Try = Callable[[Problem], tuple[int, int, int]]
 Progress = Callable[[int, int], None]
 
@@ -108,6 +123,8 @@ class Atlas(Result):
         Number of orbits; more than entries if the work was interrupted.
     entries : tuple of AtlasEntry
     seed : int
+    limit : bool
+        Whether the verdicts are on what MP tends to as the number of hidden units grows.
     """
 
     network: Network
@@ -116,6 +133,7 @@ class Atlas(Result):
     orbits: int
     entries: tuple[AtlasEntry, ...]
     seed: int
+    limit: bool = False
 
     @property
     def totals(self) -> dict[str, int]:
@@ -129,6 +147,7 @@ class Atlas(Result):
         """The JSON object of ``matchprob atlas``."""
         return {
             **named(self, "network", "matrices", "budget", "orbits"),
+            **({"limit": True} if self.limit else {}),
             "allocations": sum(e.orbit for e in self.entries),
             **named(self, "totals", "entries", "seed"),
         }
@@ -198,23 +217,15 @@ def orbits(
             f"dm = {network.outputs} by default"
         )
     total = comb(len(allowed), budget)
-    if total * len(group.images) > 50 * LARGEST or total > LARGEST:
+    if total > LARGEST:
         raise InputError(
-            f"there are {total} allocations of {budget} of {len(allowed)} cells under "
-            f"{len(group.images)} symmetries: too many for an atlas; choose a smaller net"
+            f"there are {total} allocations of {budget} of {len(allowed)} cells: too many for an "
+            "atlas; choose a smaller net"
         )
-    found: list[tuple[Allocation, int]] = []
-    seen: set[tuple[int, ...]] = set()
-    for chosen in combinations(allowed, budget):
-        if chosen in seen:
-            seen.discard(chosen)
-            continue
-        orbit = group.orbit(chosen)
-        # Later members of the orbit are removed when they come.
-        seen |= orbit - {chosen}
-        cells = [group.cells[k] for k in chosen]
-        found.append((Allocation.from_cells(network, cells), len(orbit)))
-    return found
+    return [
+        (Allocation.from_cells(network, [group.cells[k] for k in chosen]), size)
+        for chosen, size in group.orbits(allowed, budget).items()
+    ]
 
 
 def atlas(
@@ -224,6 +235,7 @@ def atlas(
     matrices: Sequence[str] | None = None,
     support: Mapping[str, np.ndarray] | None = None,
     transposition: bool = False,
+    limit: bool = False,
     seed: int = 0,
     decide: Decide | None = None,
     trials: int | None = None,
@@ -244,6 +256,8 @@ def atlas(
     transposition : bool, optional
         Whether an allocation and its transpose are one orbit, if transposition is a symmetry
         (`algebra.problems.symmetry`).
+    limit : bool, optional
+        Whether `decide` and `tried` are about the limit of large networks.
     seed : int, optional
     decide : callable, optional
         Certifies one problem; `algebra.families.registry.certify` by default.
@@ -283,6 +297,8 @@ def atlas(
     }
     if transposition:
         header["transposition"] = True
+    if limit:
+        header["limit"] = True
     if trials is not None:
         header["trials"] = trials
     known = _open_store(store, header) if store else {}
@@ -293,7 +309,7 @@ def atlas(
             entry = known.get(allocation.cells)
             if entry is None:
                 problem = Problem.of(allocation, support=dict(support or {}))
-                verdict = decide(problem) if decide else certify(problem, seed=seed)
+                verdict: EntryVerdict = decide(problem) if decide else certify(problem, seed=seed)
                 is_open = tried is not None and verdict.verdict not in (MAXIMAL, MINIMAL)
                 outcomes = tried(problem) if tried is not None and is_open else None
                 # A verdict, and trials, that the time limit prevented are not kept.
@@ -314,7 +330,7 @@ def atlas(
                 progress(len(entries), len(wanted))
     except (KeyboardInterrupt, OutOfTime):
         pass
-    return Atlas(network, names, budget, len(wanted), tuple(entries), seed)
+    return Atlas(network, names, budget, len(wanted), tuple(entries), seed, limit)
 
 
 def _open_store(store: Path, header: dict[str, Any]) -> dict[tuple[Cell, ...], AtlasEntry]:

@@ -143,13 +143,14 @@ def atlas_document(found: Atlas) -> Document:
     """The document of an atlas: one row for each orbit, and the totals."""
     totals = ", ".join(f"{v} {k}" for k, v in found.totals.items())
     allocations = sum(e.orbit for e in found.entries)
+    network = f"{found.network}, n → ∞" if found.limit else f"{found.network}"
     title = (
-        f"{found.network}; {plural(found.budget, f'{found.budget} weight')} of "
+        f"{network}; {plural(found.budget, f'{found.budget} weight')} of "
         f"{', '.join(found.matrices)}: {plural(allocations, f'{allocations} allocation')} in "
         f"{done_of(len(found.entries), found.orbits)} orbits; {totals}"
     )
     facts = {
-        "network": str(found.network),
+        "network": network,
         "budget": found.budget,
         "allocations": allocations,
         "orbits": done_of(len(found.entries), found.orbits),
@@ -198,6 +199,13 @@ def _atlas_explanation(found: Atlas) -> Explanation:
     again: dict[str, Any] = {
         "budget": found.budget, "matrix": found.matrices, "seed": found.seed,
     }  # fmt: skip
+    if found.limit:
+        known.append(
+            "Verdicts are on what MP tends to as the number n of hidden units grows, which depends "
+            f"on the digraph of the cells only. W is shown with {2 * found.budget} units, as many "
+            f"as {plural(found.budget, f'{found.budget} cell')} can need."
+        )
+        again["limit"] = True
     steps: list[Step] = []
     open_, decided = [], []
     if found.is_partial:
@@ -206,10 +214,17 @@ def _atlas_explanation(found: Atlas) -> Explanation:
         decided.append("more time")
         purpose = "the same command again, which continues where it stopped"
         steps.append(step("atlas", purpose, **again, store="atlas.json"))
-    if totals.get(UNDECIDED):
+    if totals.get(UNDECIDED) and found.limit:
+        open_.append(
+            "the undecided ones: their limits consist of several systems, of one in which some "
+            "labels are 0, or of equations that are not known"
+        )
+        decided.append("trials")
+        steps.append(step("atlas", "estimates of these limits", **again, trials=200))
+    elif totals.get(UNDECIDED):
         open_.append("the undecided ones, which neither parity nor a witness decides")
         decided.append("instances without real solutions, found with more time")
         steps.append(step("atlas", "a longer search for each orbit", **again, search=60))
-    if totals.get(MAXIMAL) and found.network.rank_decides:
+    if totals.get(MAXIMAL) and found.network.rank_decides and not found.limit:
         steps.append(step("design", "an allocation with MP = 1, chosen by cost", goal="maximal"))
     return Explanation(tuple(known), "; ".join(open_), "; ".join(decided), tuple(steps))

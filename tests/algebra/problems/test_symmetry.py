@@ -47,6 +47,10 @@ def test_orbits_partition(network, matrices, budget):
         assert chosen in orbit
         total[min(orbit)] = len(orbit)
     assert sum(total.values()) == comb(len(group.cells), budget)
+    for size, wanted in ((budget, total), (len(group.cells) - 1, None), (0, {(): 1})):
+        found = group.orbits(range(len(group.cells)), size)
+        assert sum(found.values()) == comb(len(group.cells), size)
+        assert wanted is None or list(found.items()) == sorted(wanted.items())
     some = Allocation.from_cells(network, [group.cells[k] for k in range(budget)])
     assert group.canonical(group.canonical(some)) == group.canonical(some)
 

@@ -12,6 +12,7 @@ from algebra.networks.large import LargeNetwork
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.rings import RationalField
 from algebra.systems.growth import _system, limit_of
+from algebra.systems.root_count import generic_root_count
 from tests.refusals import refuses
 
 # Cells, T, and the numbers of solutions of each growth, found at √n = 10^24 by another program.
@@ -82,6 +83,21 @@ def test_a_minimal_problem_stays_minimal():
     assert mp.certify(part).verdict == "minimal"
 
 
+def test_more_cells_than_equations():
+    """Two loops and a joined cell have the limit 1 for two equations, since two of them have."""
+    found = limit_of(large(((0, 0), (0, 1), (1, 1)), 2))
+    assert (len(found.odd), found.counts) == (1, (1,))
+    assert set(found.parts[0].network.cells) == {(0, 0), (0, 1)}
+    assert mp.certify(found.parts[0]).verdict == "maximal"
+
+
+@pytest.mark.parametrize("n", [8, 64])
+def test_solutions_of_large_networks_are_those_of_the_limit(n):
+    """N of the networks with n units is the sum of the numbers of all growths."""
+    for cells, T, counts in KNOWN[2:7]:
+        assert generic_root_count(large(cells, T, n).allocation).value == sum(counts)
+
+
 def test_what_the_theorem_does_not_cover_is_refused():
     """Other laws, kinds and matrices, and growths that are not separated, are named."""
     problem = large(((0, 0),), 2, m=1)
@@ -93,6 +109,6 @@ def test_what_the_theorem_does_not_cover_is_refused():
         (mp.Problem(net, masks, distribution=mp.Distribution(weights="uniform")), "another law"),
         (mp.Problem(net, masks, support={"B": np.eye(7, 1, dtype=int)}), "support"),
         (large(((0, 0), (1, 2), (2, 1)), 3), "not all of them are simple"),
-        (large(((0, 0), (0, 1), (1, 1)), 2), "as many cells as equations"),
+        (large(((0, 0), (1, 1), (2, 2)), 2), "as many cells as equations"),
     ):
         refuses(words, limit_of, other)

@@ -3,6 +3,7 @@
 import pytest
 
 import matchprob as mp
+from algebra.networks.large import LimitNetwork
 from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=3, T=2, b=2, d=2, m=2)
@@ -68,6 +69,33 @@ def test_an_atlas_with_probabilities(tmp_path):
     assert mp.atlas(problem, 2, trials=40, seed=3, store=store).to_dict() == found.to_dict()
     refuses("another atlas", mp.atlas, problem, 2, trials=41, seed=3, store=store)
     assert next(e["interval"] for e in found.to_dict()["entries"]) == [1.0, 1.0]
+
+
+def test_an_atlas_of_the_limit(tmp_path):
+    """Of two cells, T = 2, all digraphs tend to 1 but two loops, and a loop and a disjoint cell."""
+    net, store = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), tmp_path / "atlas.json"
+    found = mp.atlas(net, 2, limit=True, trials=150, store=store)
+    assert found.orbits == 9
+    assert sum(entry.orbit for entry in found.entries) == 4 * 30
+    below = {entry.cells: found.interval(entry) for entry in found.entries[7:]}
+    assert below.keys() == {(("W", 0, 0), ("W", 1, 1)), (("W", 0, 0), ("W", 1, 2))}
+    assert all(0.3 < own.low < 0.5 < own.high < 0.7 for own in below.values())
+    assert {entry.verdict for entry in found.entries[:7]} == {"maximal"}
+    assert found.to_dict()["limit"] is True
+    assert "n → ∞" in str(found)
+    refuses("another atlas", mp.atlas, mp.LinearRNN(n=4, T=2, b=1, d=1, m=2), 2, store=store)
+    limit = LimitNetwork(cells=[[0, 1], [2, 3]], T=2, b=1, d=1, m=2)
+    again = mp.atlas(mp.Problem(limit, {"W": "all"}), limit=True, trials=150)
+    assert again.entries == found.entries
+
+
+def test_an_atlas_of_the_limit_needs_its_premises():
+    """Other kinds, other laws and millions of digraphs are refused."""
+    net = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    refuses("at most 4 cells", mp.atlas, net, 5, limit=True)
+    refuses("kind lrnn", mp.atlas, mp.LinearEstimator(q=2, d=1, m=2), 1, limit=True)
+    other = mp.Problem(net, {}, distribution=mp.Distribution(weights="uniform"))
+    refuses("another law", mp.atlas, other, 2, limit=True)
 
 
 def test_trials_of_an_atlas_need_equal_weights():

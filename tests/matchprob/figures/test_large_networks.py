@@ -50,7 +50,7 @@ def test_a_short_run(tmp_path, monkeypatch):
     run = Run(100, 0, tmp_path / "s.sqlite", 1, 0, lambda text: None, points=2)
     found = large.large_networks(run)
     loops, path, other = found.rows
-    assert (loops["growths"], loops["verdict"], loops["exact"]) == ("2", "trials", 0)
+    assert (loops["growths"], loops["verdict"], loops["exact"]) == ("2", "undecided", 0)
     assert loops["low"] < 0.5 < loops["high"]
     assert (path["growths"], path["N"], path["mp"]) == ("1 + 1", 2, 1.0)
     assert (path["verdict"], path["exact"]) == ("maximal", 1)

@@ -33,17 +33,30 @@ def test_labels_are_those_of_the_network(cells):
 
 
 def test_trials_are_those_of_estimate():
-    """Trial by trial the shares are those that the networks themselves have."""
-    problem = large(((0, 0), (1, 1), (2, 2)), 6, 3)
-    found, other = count_trials(problem, 25, 3), mp.estimate(problem, 25, seed=3)
-    assert (found.matched, found.unmatched) == (other.matched, other.unmatched)
-    assert 0 < found.matched < 25
-    assert found.root_count == generic_root_count(problem.allocation).value == 6
+    """Of several n at once the outcomes are those that the networks themselves have."""
+    cells = ((0, 0), (1, 1), (2, 2))
+    problems = [large(cells, n, 3) for n in (6, 9)]
+    for found, problem, seed in zip(
+        count_trials(problems, 25, [3, 4]), problems, [3, 4], strict=True
+    ):
+        other = mp.estimate(problem, 25, seed=seed)
+        assert (found.matched, found.unmatched) == (other.matched, other.unmatched)
+        assert 0 < found.matched < 25
+        assert found.root_count == generic_root_count(problem.allocation).value == 6
+
+
+def test_more_cells_than_equations():
+    """Three loops for two equations have infinitely many solutions, and trials of both outcomes."""
+    problem = large(((0, 0), (1, 1), (2, 2)), 6, 2)
+    (found,) = count_trials([problem], 20, [0])
+    assert found.root_count is None
+    assert (found.undetermined, found.matched + found.unmatched) == (0, 20)
+    assert found.unmatched > 0
 
 
 def test_an_odd_number_of_solutions_is_certain():
     """Without an instance all trials match."""
     assert count_matches(large(((0, 1),), 2, 1), iter(()), 7, 3).matched == 7
-    found = count_trials(large(((0, 1), (1, 2), (2, 3), (4, 5)), 8, 4), 10**9, 0)
+    (found,) = count_trials([large(((0, 1), (1, 2), (2, 3), (4, 5)), 8, 4)], 10**9, [0])
     assert found.certified
     assert (found.root_count, found.matched) == (11, 10**9)
