@@ -25,6 +25,7 @@ from matplotlib.axes import Axes
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.verdicts import MAXIMAL, MINIMAL, UNDECIDED
 from algebra.networks.large import LargeNetwork
+from algebra.networks.protocols import jacobian_of
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
@@ -164,7 +165,7 @@ def _limit(task: _Task) -> dict[str, Any]:
     problem, seed, trials = task.problem(), 1000 * task.seed, task.trials
     proved = limit_verdict(problem, _verified, seed)
     out, found = {"verdict": proved.verdict, "growths": "open"}, proved.limit
-    surplus = len(task.cells) > problem.network.label_dimension_bound
+    surplus = len(task.cells) > jacobian_of(problem.network).label_dimension_bound
     if found is None and surplus:
         return out | {"counts": [asdict(MatchCounts(0, 0, trials, None))]}
     if found is None:
@@ -255,7 +256,7 @@ def _computed(run: Run, tasks: Sequence[_Task]) -> dict[_Task, dict[str, Any]]:
 
 def _curves(run: Run) -> Rows:
     """Trials at many n of some digraphs; n = 0 is the limit."""
-    rows: Rows = []
+    rows: list[dict[str, Any]] = []
     for curve in _CURVES:
         sizes = run.some((*_FAR, *(root**2 for root in curve.roots)))
         near, T = tuple(n for n in sizes if n <= max(_FAR)), len(curve.cells)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from algebra.networks.large import LargeNetwork
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.problem import ALL, Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.counts import COMPLETE
@@ -62,7 +63,7 @@ def count_trials(
     sizes = {name: getattr(network, name) for name in ("T", "b", "d", "m")}
     large = LargeNetwork(cells=tuple((i, j) for _, i, j in allocation.cells), **sizes)
     small = Problem(large, {"W": ALL})
-    if allocation.size > network.label_dimension_bound:
+    if allocation.size > jacobian_of(network).label_dimension_bound:
         return [_surplus(one, trials, seed) for one, seed in zip(problems, seeds, strict=True)]
     # N of the networks is that of the small system, as soon as n is so large that its numbers are
     # independent: counted for the smallest and the largest n.
