@@ -18,10 +18,9 @@ from algebra.networks.large import LargeNetwork
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.problem import ALL, Problem
 from algebra.systems.root_count import generic_root_count
-from numeric.counts import COMPLETE
+from numeric.counts import COMPLETE, Reason
 from numeric.engines.counter import InstanceCounter
 from numeric.instances import Instance, draw_instance
-from numeric.studies.study import Study
 
 
 @dataclass(frozen=True)
@@ -64,7 +63,12 @@ def count_trials(
     large = LargeNetwork(cells=tuple((i, j) for _, i, j in allocation.cells), **sizes)
     small = Problem(large, {"W": ALL})
     if allocation.size > jacobian_of(network).label_dimension_bound:
-        return [_surplus(one, trials, seed) for one, seed in zip(problems, seeds, strict=True)]
+        # With more cells than equations solutions are infinitely many, and only the networks' own
+        # equations are decided.
+        return [
+            count_matches(one, (draw_instance(one, seed, k) for k in range(trials)), trials)
+            for one, seed in zip(problems, seeds, strict=True)
+        ]
     # N of the networks is that of the small system, as soon as n is so large that its numbers are
     # independent: counted for the smallest and the largest n.
     counted = {k: generic_root_count(problems[k].allocation, seed=seeds[k]).value for k in (0, -1)}
@@ -82,16 +86,8 @@ def count_trials(
     return found
 
 
-def _surplus(problem: Problem, trials: int, seed: int) -> MatchCounts:
-    """Trials of a network with more cells than equations, which has infinitely many solutions."""
-    with Study(problem, seed=seed) as study:
-        found = study.run(trials)
-    certified = found.certified is not None
-    return MatchCounts(found.matched, found.unmatched, found.undetermined, None, certified)
-
-
 def count_matches(
-    problem: Problem, instances: Iterable[Instance], trials: int, N: int
+    problem: Problem, instances: Iterable[Instance], trials: int, N: int | None = None
 ) -> MatchCounts:
     """Outcomes of instances, or, if N is odd, the certain ones of so many.
 
@@ -101,22 +97,23 @@ def count_matches(
     instances : iterable of Instance
     trials : int
         Their number.
-    N : int
-        The number of complex solutions of generic instances.
+    N : int, optional
+        The number of complex solutions of generic instances; none if they are infinitely many.
     """
     with InstanceCounter(problem, complete=False) as counter:
         return _matches(counter, instances, trials, N)
 
 
 def _matches(
-    counter: InstanceCounter, instances: Iterable[Instance], trials: int, N: int
+    counter: InstanceCounter, instances: Iterable[Instance], trials: int, N: int | None
 ) -> MatchCounts:
-    if N % 2:
+    if N is not None and N % 2:
         return MatchCounts(trials, 0, 0, N, certified=True)
     counts = counter.count_many(list(instances))
     matched = sum(bool(count.real) for count in counts)
     unmatched = sum(count.status == COMPLETE and not count.real for count in counts)
-    return MatchCounts(matched, unmatched, trials - matched - unmatched, N)
+    settled = all(count.reason is Reason.SETTLED_MAXIMAL for count in counts)
+    return MatchCounts(matched, unmatched, trials - matched - unmatched, N, settled)
 
 
 def numbers_of(network: LargeNetwork, weights: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
