@@ -41,6 +41,7 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, plain_leak, read_leak
 from algebra.programs.presence import presence
 from algebra.programs.program import Builder, Node, Program, Value
+from algebra.time_limits import check_time
 
 # The outputs that may be labels.
 READ = ("last", "all")
@@ -409,6 +410,37 @@ class UnitPaths:
             return self.to_labels[rows] & self.active[rows]
         # Inputs and initial states are sent before they are read, as gains and biases of currents.
         return True if name == "e" else self.sent[rows]
+
+    def moves(self, name: str, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
+        """Whether weights may have an effect on some state, on the pattern of own parameters.
+
+        With ReLU a unit that is not active is 0 and passes nothing on.  So a synapse has an effect
+        only if in some sample its postsynaptic unit is active at a step at which the presynaptic
+        one may be different from 0; if states are currents, which last, at that step or later.
+        """
+        network, own = self._network, self._network.own_point
+        found = np.ones(len(rows), bool)
+        if own is None or network.activation.below or name not in ("W", "c", LEAK, START, GAINS):
+            return found
+        signs = np.stack(own.signs)
+        if name != "W":
+            # A leak is not seen in initial values.
+            first = int(name == LEAK and network.has_currents)
+            return np.asarray(np.asarray(signs[first:].any(axis=(0, 2)))[rows])
+        if network.has_currents:
+            sent = signs[:-1]
+            active = np.logical_or.accumulate(signs[:0:-1], axis=0)[::-1]
+        else:
+            before = np.logical_or.accumulate(signs, axis=0)[:-1]
+            sent = np.concatenate([np.zeros_like(signs[:1]), before])
+            sent = sent | self._those("B", 0)[:, None]
+            active = signs
+        found[:] = False
+        for post, pre in zip(active, sent, strict=True):
+            check_time()
+            for sample in range(post.shape[1]):
+                found |= post[rows, sample] & pre[columns, sample]
+        return found
 
     def reach(self, moved: Moved, size: int) -> Iterator[np.ndarray]:
         """Parameters on which the recorded numbers of each unit may depend, for every step.

@@ -6,6 +6,10 @@ only if a path of at most T - 1 synapses leads from i to a unit that is read, an
 presynaptic unit is ever different from 0: if it has an input or a bias, or such a unit sends to it,
 or if φ(0) ≠ 0.  The number of the others is an upper bound of every rank of labels: a rank that
 meets it is proved at one point, and the kernel consists of the parameters without effect.
+
+With ReLU, at given parameters, a weight has an effect only if it is passed on by the activation
+pattern (`algebra.networks.rnn.UnitPaths.moves`): parameters of units that are silent move nothing,
+not even states.
 """
 
 from __future__ import annotations
@@ -21,7 +25,9 @@ from algebra.ranks.jacobian import base_of
 from algebra.ranks.parametrized import Parametrized
 
 
-def have_effect(network: Network, cells: Sequence[Cell], support: Support | None) -> np.ndarray:
+def have_effect(
+    network: Network, cells: Sequence[Cell], support: Support | None, *, on_states: bool = False
+) -> np.ndarray:
     """Which parameters may have an effect on a label; all of a network of another kind.
 
     Parameters
@@ -30,6 +36,8 @@ def have_effect(network: Network, cells: Sequence[Cell], support: Support | None
         Perhaps with the parameters of updates as weights.
     cells : sequence of cells
     support : mapping of str to mask or None
+    on_states : bool, optional
+        Whether an effect on some state is enough: every weight may have one, except with ReLU.
 
     Returns
     -------
@@ -43,13 +51,18 @@ def have_effect(network: Network, cells: Sequence[Cell], support: Support | None
     >>> have_effect(net, [("W", 0, 0), ("W", 1, 0), ("c", 1, 0)], read).tolist()
     [True, False, False]
     """
-    found = paths_of(network, cells, support) if support and "D" in support else None
+    is_read = not on_states and bool(support and "D" in support)
+    has_pattern = getattr(base_of(network), "own_point", None) is not None
+    found = paths_of(network, cells, support) if is_read or has_pattern else None
     if found is None:
         return np.ones(len(cells), bool)
     paths, moved = found
     effective = np.zeros(len(cells), bool)
     for name, (rows, columns, numbers) in moved.items():
-        effective[numbers[np.broadcast_to(paths.effects(name, rows, columns), rows.shape)]] = True
+        kept = paths.moves(name, rows, columns)
+        if is_read:
+            kept &= paths.effects(name, rows, columns)
+        effective[numbers[kept]] = True
     return effective
 
 

@@ -201,8 +201,13 @@ class RecordingQuestion:
 
     @cached_property
     def is_exact(self) -> bool:
-        """Whether ranks at given parameters hold for all nearby: no direction is left free."""
-        return self.is_whole and self.rank.rank == self.allocation.size
+        """Whether ranks at given parameters hold for all nearby.
+
+        No direction is left free, but those of weights without any effect on the pattern there.
+        """
+        known = self.effective
+        full = self.allocation.size if known is None else int(known.sum())
+        return self.is_whole and self.rank.rank == full
 
     @property
     def is_plain(self) -> bool:
@@ -375,14 +380,18 @@ class RecordingQuestion:
 
     @cached_property
     def effective(self) -> np.ndarray | None:
-        """Which weights may have an effect on outputs, if these alone are recorded."""
-        if STATES in dict(self.owners):
+        """Which weights may have an effect on what is recorded; None if it is of all.
+
+        Of states it is known with ReLU alone.
+        """
+        on_states = STATES in dict(self.owners)
+        if on_states and self.parametrized.network.own_point is None:
             return None
         if self.drives:
             every = [own.effective for own in self.experiments.values()]
             return np.any([own for own in every if own is not None], axis=0)
         allocation, support = self.allocation, self.parametrized.support
-        return have_effect(allocation.network, allocation.cells, support)
+        return have_effect(allocation.network, allocation.cells, support, on_states=on_states)
 
     @cached_property
     def _ranked(self) -> tuple[GenericRank, frozenset[int]]:
