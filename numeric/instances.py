@@ -429,6 +429,12 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
     elif problem.teacher is not None:
         labels = _labels_of(problem.teacher, indices, of, X)
     weights, teacher = (_matrices(problem, indices, of, part) for part in ("weights", "teacher"))
+    if laws.noise:
+        taught = zip(_each(teacher), X, strict=True)
+        shape = [(network.d, network.columns)]
+        [noise] = _entries(shape, "normal", indices, of, "labels")
+        noise *= nearest_double(laws.noise)
+        labels = [network.teach(own, x) + e for (own, x), e in zip(taught, noise, strict=True)]
     rows = zip(indices, _each(weights), _each(teacher), X, labels, strict=True)
     return [
         Instance(

@@ -59,6 +59,11 @@ PROBLEMS: dict[str, Callable[[], mp.Problem]] = {
         {"W": [[1, 0], [0, 1]]},
         mp.Distribution(labels="normal"),
     ),
+    "noise": lambda: mp.Problem(
+        mp.LinearRNN(n=2, T=2, b=1, d=1, m=2),
+        {"W": [[1, 0], [0, 1]]},
+        distribution=mp.Distribution(noise="1/10"),
+    ),
     "minimal": lambda: mp.Problem(mp.LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 1], [1, 0, 0]]}),
     "unique": lambda: mp.Problem(mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]}),
     "two solutions": lambda: mp.Problem(

@@ -187,6 +187,7 @@ class LawsTable(Record):
     inputs: str | None = None
     teacher: str | None = None
     labels: str | None = None
+    noise: str | None = None
     scale: Mapping[str, str] | None = None
     signs: (
         Annotated[dict[str, Any], by_matrix(Annotated[Any, entries_of(Literal[-1, 0, 1])])] | None

@@ -46,6 +46,7 @@ NEARBY: Covers = {
 }
 
 AT_THE_NUMBERS = "ranks and counts are those at the exact numbers, for generic other weights"
+NOISY = "given weights and samples, labels with normal noise have a positive density on all labels"
 GENERIC_LABELS = "labels are generic where the rank of the network is their number"
 DENSE = "each block of the student is a layer of the target, so their labels fill one variety"
 RESTING = "without learnable weights the teacher's labels have a positive density on all labels"
@@ -61,6 +62,7 @@ UPDATES: Covers = dict.fromkeys((Feature.LOW_RANKS, Feature.GAINS, Feature.TIES)
 SAME_NUMBER: Covers = {
     **ALMOST_ALL,
     Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+    Feature.NOISE: NOISY,
     Feature.DENSE_TARGET: DENSE,
 }
 # The same for N, the solutions of as many weights as equations, if it is odd.
@@ -82,6 +84,7 @@ RANK_DEFICIT = Premises(
         **UPDATES,
         Feature.EXACT: AT_THE_NUMBERS,
         Feature.ARBITRARY_LABELS: "the labels of all students have measure 0 (Sard)",
+        Feature.NOISE: NOISY,
         Feature.POLYNOMIAL: "the theorem is about analytic labels",
         Feature.ANALYTIC: "the theorem is about analytic labels",
         Feature.BOUNDED_NONLINEAR: _DENSITY,
@@ -124,6 +127,7 @@ AFFINE_PART = Premises(
         Feature.ANALYTIC: _AFFINE,
         Feature.BOUNDED_NONLINEAR: _DENSITY,
         Feature.ARBITRARY_LABELS: "as many independent linear equations as labels have a solution",
+        Feature.NOISE: NOISY,
         Feature.OWN_WEIGHTS: "the rank is that at the weights of the file",
     },
 )

@@ -46,6 +46,7 @@ FEWER_THAN_LABELS = Premises(
             *UPDATES,
             *NONLINEAR,
             Feature.ARBITRARY_LABELS,
+            Feature.NOISE,
             Feature.EXACT,
             Feature.PIECES,
             Feature.DENSE_TARGET,
@@ -129,6 +130,8 @@ def verify_by_number(data: Mapping[str, Any]) -> Checked:
         if claim.verdict == UNDECIDED:
             checklist.say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
             return Conclusion(UNCHECKED)
+        if Feature.ARBITRARY_LABELS not in claim.problem.features:
+            raise CheckFailed("problem.distribution", "the labels are a teacher's, without noise")
         if claim.verdict != MINIMAL:
             raise CheckFailed("verdict", "sizes alone prove at most MP = 0")
         if size >= labels:

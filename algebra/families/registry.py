@@ -214,7 +214,9 @@ def _verify(data: Mapping[str, Any], effort: Effort) -> Checked:
     values = learnable.values() if isinstance(learnable, Mapping) else ()
     updated = any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values)
     laws = claimed.get("distribution")
-    arbitrary = isinstance(laws, Mapping) and laws.get("labels", TEACHER) != TEACHER
+    arbitrary = isinstance(laws, Mapping) and (
+        laws.get("labels", TEACHER) != TEACHER or "noise" in laws
+    )
     if arbitrary and (updated or family_of(network).name not in _GENERIC):
         from algebra.families.arbitrary_labels import verify_by_number
 

@@ -34,6 +34,7 @@ class Feature(StrEnum):
     SCALES = "scales of matrices"
     SIGNS = "signs of weights"
     ARBITRARY_LABELS = "arbitrary labels"
+    NOISE = "noise of labels"
     OTHER_TEACHER = "a teacher of another network"
     NOT_CONTAINED = "a teacher's network that does not contain the student's"
     TEACHER_ON_PIECES = "a teacher with labels on pieces"
@@ -59,7 +60,7 @@ class Feature(StrEnum):
 
 Features = frozenset[Feature]
 # Labels that are not those of a teacher of the same network.
-OTHER_LABELS: Features = frozenset((Feature.ARBITRARY_LABELS, Feature.OTHER_TEACHER))
+OTHER_LABELS: Features = frozenset((Feature.ARBITRARY_LABELS, Feature.NOISE, Feature.OTHER_TEACHER))
 _RESTRICTED = frozenset(
     (Feature.BOUNDED, Feature.SCALES, Feature.SIGNS, Feature.ZEROS, Feature.MEASURED)
 )
@@ -221,6 +222,8 @@ _OF_LAWS: Mapping[str, Callable[[Any], Iterator[Feature]]] = {
     "inputs": _of_law,
     "teacher": _of_law,
     "labels": lambda labels: iter((Feature.ARBITRARY_LABELS,) if labels == "normal" else ()),
+    # Labels with noise have a density on all labels, as arbitrary ones have.
+    "noise": lambda noise: iter((Feature.ARBITRARY_LABELS, Feature.NOISE) if noise else ()),
     "scale": _if_there(Feature.SCALES),
     "signs": _if_there(Feature.SIGNS),
 }

@@ -228,6 +228,11 @@ class Problem:
                 f"[teacher] has {rows}×{m} samples and {d}×{columns} labels, the network "
                 f"{own_rows}×{own_m} and {own_d}×{own_columns}: both must have the same"
             )
+        if laws.noise:
+            raise InputError(
+                f"distribution.noise ({laws.noise}) is added to labels of a teacher of the same "
+                "network; remove it or [teacher]"
+            )
         if laws.has_arbitrary_labels or laws.teacher != "normal":
             key = "labels" if laws.has_arbitrary_labels else "teacher"
             raise InputError(
@@ -237,8 +242,8 @@ class Problem:
         for table in ("values", "constraints", "updates", "teacher"):
             if getattr(given, table):
                 raise InputError(f"[teacher] must not have [{table}]: its weights are drawn")
-        if given.distribution.has_arbitrary_labels:
-            raise InputError("[teacher] must not have arbitrary labels: it gives the labels")
+        if given.distribution.has_arbitrary_labels or given.distribution.noise:
+            raise InputError("[teacher] must not have arbitrary labels, or noise: it gives labels")
 
     def _check_updates(self) -> None:
         """Refuse updates together with random cells, constraints or exact fixed weights.
@@ -327,7 +332,7 @@ class Problem:
 
     def with_arbitrary_labels(self) -> Problem:
         """The same problem with arbitrary labels."""
-        laws = replace(self.distribution, labels=ARBITRARY, teacher="normal")
+        laws = replace(self.distribution, labels=ARBITRARY, teacher="normal", noise=0)
         return replace(self, teacher=None, distribution=laws)
 
     @cached_property

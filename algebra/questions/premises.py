@@ -34,7 +34,7 @@ _REMEDIES = {
     f"numbers: add a jitter, remove [values], or {_OTHER_VERBS}",
     **dict.fromkeys(
         OTHER_LABELS,
-        "is about the labels of a teacher of the same network: remove `labels` from "
+        "is about the labels of a teacher of the same network: remove `labels` and `noise` from "
         f"[distribution] and [teacher], or {_OTHER_VERBS}",
     ),
 }

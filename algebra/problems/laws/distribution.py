@@ -91,6 +91,8 @@ class Distribution:
         Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
     labels : {"teacher", "normal"}, optional
         The teacher's labels, or arbitrary ones: independent standard normal numbers.
+    noise : number, optional
+        Standard deviation of independent normal numbers that are added to the teacher's labels.
     scale : mapping of str to number, optional
         For a matrix the factor of its standard deviation, in student and teacher.
     signs : mapping or sequence, optional
@@ -118,6 +120,11 @@ class Distribution:
     labels: Annotated[
         str, Keyword("enum", LABELS), "the teacher's labels, or arbitrary (standard normal) ones"
     ] = TEACHER
+    noise: Annotated[
+        Any,
+        InFile(_Factor),
+        "standard deviation of normal numbers that are added to the teacher's labels",
+    ] = Fraction(0)
     scale: Annotated[
         Any,
         InFile(dict[str, _Factor]),
@@ -144,6 +151,12 @@ class Distribution:
             raise InputError(
                 f"distribution.teacher ({shown(self.teacher)}): there is no teacher if labels are "
                 f"{shown(self.labels)}; remove one of them"
+            )
+        object.__setattr__(self, "noise", _noise(self.noise))
+        if self.noise and self.labels == ARBITRARY:
+            raise InputError(
+                f"distribution.noise ({self.noise}): arbitrary labels are noise alone; remove one "
+                "of `noise` and `labels`"
             )
         if self.scale is not None:
             object.__setattr__(self, "scale", _factors(self.scale))
@@ -230,6 +243,8 @@ class Distribution:
         data: dict[str, Any] = {part: getattr(self, part) for part in PARTS}
         if self.has_arbitrary_labels:
             data["labels"] = self.labels
+        if self.noise:
+            data["noise"] = str(self.noise)
         if self.scale:
             data["scale"] = {name: str(factor) for name, factor in sorted(self.scale.items())}
         if self.signs is not None:
@@ -242,6 +257,18 @@ class Distribution:
                 else list(signs)
             )
         return data
+
+
+def _noise(given: Any) -> Fraction:
+    """A standard deviation, exact, at least 0 and at most `_LARGEST_FACTOR`."""
+    with ErrorsAt("`distribution.noise`"):
+        found = exact_number(given if isinstance(given, int | str | Fraction) else str(given))
+    if not 0 <= found <= _LARGEST_FACTOR:
+        raise InputError(
+            f"`distribution.noise` is {shown(given)}: a standard deviation must be at least 0, "
+            f"and at most {_LARGEST_FACTOR}"
+        )
+    return found
 
 
 def _factors(given: Any) -> dict[str, Fraction] | None:

@@ -227,3 +227,55 @@ def test_refused(laws: dict, says: str) -> None:
     refuses(
         says, lambda: mp.Problem(net, {"W": [[1, 1], [0, 0]]}, distribution=Distribution(**laws))
     )
+
+
+def test_noise_is_added_to_the_teachers_labels() -> None:
+    """The same weights, samples and teacher; labels differ by σ times the numbers of the trial."""
+    net = mp.RNN(n=2, T=2, b=1, d=1, m=3, activation="tanh")
+    cells = {"W": [[1, 1], [1, 0]]}
+    plain, some, more = (
+        draw_instance(mp.Problem(net, cells, distribution=Distribution(noise=s)), 0, 5)
+        for s in (0, "1/10", 1)
+    )
+    assert some.known_teacher is None
+    assert (plain.X == some.X).all()
+    assert (plain.weights["W"] == some.weights["W"]).all()
+    noise = more.labels - plain.labels
+    assert some.labels - plain.labels == pytest.approx(noise / 10, abs=1e-15)
+    spread = [
+        draw_instance(mp.Problem(net, cells, distribution=Distribution(noise=3)), 1, k).labels
+        - draw_instance(mp.Problem(net, cells), 1, k).labels
+        for k in range(200)
+    ]
+    assert np.std(spread) == pytest.approx(3, rel=0.1)
+
+
+def test_verdicts_with_noise_are_those_of_arbitrary_labels() -> None:
+    """Labels with noise have a density on all labels: the same verdicts, which verify."""
+    for problem in some_problems(many(24), seed=9):
+        noisy = mp.Problem(problem.network, problem.learnable, distribution=Distribution(noise=1))
+        own, other = (certify(p, search=1.0, subsets=0) for p in (noisy, problem))
+        assert own.verdict == other.verdict
+        assert mp.verify(json.loads(json.dumps(own.to_dict()))).holds
+
+
+def test_noise_of_size_0_is_no_noise() -> None:
+    """A file that adds it to a teacher's labels does not make fewer weights than labels minimal."""
+    net, cells = mp.ShallowReLU(q=2, n=3, d=1, m=3), {"W1": [[1, 1], [0, 0], [0, 0]]}
+    noisy = certify(mp.Problem(net, cells, distribution=Distribution(noise=1)))
+    data = json.loads(json.dumps(noisy.to_dict()))
+    assert noisy.verdict == "minimal"
+    assert mp.verify(data).holds
+    data["problem"]["distribution"]["noise"] = "0"
+    assert not mp.verify(data).holds
+
+
+def test_noise_is_refused_where_it_has_no_meaning() -> None:
+    """Beside arbitrary labels or another teacher, negative, no number; in verbs about teachers."""
+    refuses("remove one", Distribution, noise=1, labels="normal")
+    refuses("at least 0", Distribution, noise=-1)
+    refuses("is no number", Distribution, noise="loud")
+    net, cells = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]}
+    wider = mp.Problem(mp.LinearRNN(n=3, T=2, b=1, d=1, m=2), {})
+    refuses("noise", mp.Problem, net, cells, distribution=Distribution(noise=1), teacher=wider)
+    refuses("noise", mp.record, mp.Problem(net, cells, distribution=Distribution(noise=1)))

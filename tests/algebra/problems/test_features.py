@@ -49,6 +49,10 @@ PROBLEMS = [
         {"measured weights", "bounded laws", "measured weights with bounded laws"},
     ),
     (mp.Problem(NET, EYE, values={"W": [[1, None], [None, 2]]}), {"measured weights"}),
+    (
+        mp.Problem(NET, EYE, distribution=mp.Distribution(noise="1/10")),
+        {"arbitrary labels", "noise of labels"},
+    ),
     (mp.Problem(NET, EYE, constraints=mp.Constraints(max_abs=1)), {Feature.BOUNDS}),
     (mp.Problem(NET, EYE, constraints=mp.Constraints(sign="keep")), {Feature.MATCH_SIGNS}),
     (mp.Problem(NET, {"W": RandomCells(budget=2)}), {"random cells"}),

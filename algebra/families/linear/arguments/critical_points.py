@@ -51,7 +51,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import GENERIC_LABELS, NEARBY, SAME_NUMBER
+from algebra.certificates.premises import GENERIC_LABELS, NEARBY, NOISY, SAME_NUMBER
 from algebra.certificates.records import Context, Primes, Record, matrix, table
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
@@ -452,6 +452,10 @@ ARGUMENT = Argument(
     check=check,
     covers={
         MAXIMAL: SAME_NUMBER,
-        INTERMEDIATE: {**NEARBY, Feature.ARBITRARY_LABELS: GENERIC_LABELS},
+        INTERMEDIATE: {
+            **NEARBY,
+            Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.NOISE: NOISY,
+        },
     },
 )

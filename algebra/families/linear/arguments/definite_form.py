@@ -65,7 +65,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import GENERIC_LABELS, NEARBY
+from algebra.certificates.premises import GENERIC_LABELS, NEARBY, NOISY
 from algebra.certificates.records import Record
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Keyword
@@ -248,6 +248,7 @@ ARGUMENT = Argument(
             Feature.DISCRETE: NEARBY[Feature.DISCRETE],
             Feature.SCALES: NEARBY[Feature.SCALES],
             Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.NOISE: NOISY,
         }
     },
 )

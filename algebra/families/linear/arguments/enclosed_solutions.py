@@ -61,7 +61,7 @@ from flint import acb, acb_mat, arb, ctx, fmpq, fmpq_mat, fmpz
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.family import NonRealInstance
-from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY
+from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY
 from algebra.certificates.records import Context, Record, matrix, rational_of
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.linear.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
@@ -507,6 +507,7 @@ ARGUMENT = Argument(
             **NEARBY,
             Feature.EXACT: "the instance has the exact numbers; all others move",
             Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.NOISE: NOISY,
             Feature.DENSE_TARGET: DENSE,
         }
     },

@@ -80,7 +80,7 @@ from algebra.certificates.checks import (
     Say,
     weakest,
 )
-from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY, RESTING
+from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY, RESTING
 from algebra.certificates.records import Context, Record, table
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Count, Size, named_key
@@ -434,6 +434,7 @@ ARGUMENT = Argument(
             **NEARBY,
             Feature.EXACT: "the instance has the exact numbers; all others move",
             Feature.ARBITRARY_LABELS: GENERIC_LABELS,
+            Feature.NOISE: NOISY,
             Feature.DENSE_TARGET: DENSE,
             Feature.RESTING_TEACHER: RESTING,
             Feature.POLYNOMIAL: "solutions of any polynomial system move continuously",
