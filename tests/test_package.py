@@ -8,6 +8,7 @@ import pytest
 
 import matchprob
 from algebra.certificates import verdicts
+from algebra.families.activations import decision as activation_decision
 from algebra.families.relu import decision
 from algebra.programs.onnx import written
 from algebra.questions.design import proof as design_proof
@@ -78,5 +79,6 @@ def test_formats_of_proof_files_are_listed():
     """The page on stability has the name and the version of each format that the code writes."""
     text = (ROOT / "docs" / "stability.md").read_text(encoding="utf-8")
     listed = dict(re.findall(r"^\| .* \| `(matchprob[- ][\w ]+)` \| (\d+) \|$", text, re.MULTILINE))
-    modules = (verdicts, written, dimension, design_proof, recording_proof, decision)
+    decisions = (decision, activation_decision)
+    modules = (verdicts, written, dimension, design_proof, recording_proof, *decisions)
     assert listed == {m.FORMAT: str(m.VERSION) for m in modules} | {"matchprob-atlas": "1"}

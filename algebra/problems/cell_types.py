@@ -20,6 +20,7 @@ import numpy as np
 from algebra.errors import InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
+from algebra.networks.protocols import HasUnits
 from algebra.problems.laws.signs import sign_of
 from algebra.problems.names import by_population, populations
 from algebra.problems.updates import Gain, Tied, Update
@@ -139,7 +140,8 @@ class Types:
         if not isinstance(given, Mapping):
             return given
         known = dict.fromkeys(kind for types in self.given.values() for kind in types)
-        others = {*self.network.shapes, *populations(self.network)}
+        named = populations(self.network) if isinstance(self.network, HasUnits) else {}
+        others = {*self.network.shapes, *named}
         by_type = {
             k: v for k, v in given.items()
             if k not in others and (k in known or isinstance(v, (Real, str)))

@@ -337,6 +337,16 @@ def test_signs_of_neurons_in_a_file(tmp_path):
         assert text.replace("a sign a line", "a line") in str(refused.value)
 
 
+def test_signs_of_a_network_whose_units_have_no_names():
+    """Signs of a normalization network are refused by name; it has no units with types."""
+    text = {
+        "network": {"kind": "normnet", "widths": [2, 2], "hidden": [3], "m": 3},
+        "learnable": {"g1": "all", "b1": "all"},
+    }
+    for signs, words in (({"g1": [[1]] * 3}, "not implemented"), ({"E": 1}, "no unit is of this")):
+        refuses(words, problem_from_dict, text | {"distribution": {"signs": signs}})
+
+
 def test_measured_weights_in_a_file(tmp_path):
     """An edge list or a matrix, exactly as it is written; cells that are missing are drawn."""
     text = '[values]\nW = "w.csv"\nB = [[0.1], [1]]\njitter = { relative = 0.05 }\n'

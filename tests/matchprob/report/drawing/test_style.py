@@ -36,6 +36,7 @@ def of_model(verb):
 
 
 RELU = mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [1, 0]]})
+SMOOTH = mp.Problem(mp.RNN(n=2, T=2, b=1, d=1, m=1, activation="tanh"), {"W": [[1, 0], [0, 0]]})
 # Of row 3 each third cell: a form of 70 weights takes seconds to find.
 ONE_ROW = np.outer(np.arange(70) == 3, np.arange(70) % 3 == 0).astype(int)
 WIDE = mp.Problem(mp.LinearRNN(n=70, T=2, b=1, d=1, m=2), {"W": np.eye(70, dtype=int)})
@@ -48,6 +49,7 @@ MADE = {
     "decide": lambda: next(
         found for k in range(20) if (found := mp.decide(RELU, index=k)).witness is not None
     ),
+    "decide of smooth units": lambda: mp.decide(SMOOTH),
     "count": lambda: mp.count(DIAGONAL, 6),
     "estimate": lambda: mp.estimate(DIAGONAL, 30),
     "estimate, certified": lambda: mp.estimate(mp.Problem(NET, {"W": [[1, 1], [0, 0]]}), 30),
