@@ -375,7 +375,7 @@ def _witness(axes: Axes, found: ReluDecision | ActivatedDecision) -> None:
         signs = [s for s in (-1, 1) if any(s * v > 1 for v in values)]
         axes.set_yscale("symlog", linthresh=1.0)
         axes.set_yticks(sorted({0.0, *(s * power for s in signs for power in powers)}))
-    axes.xaxis.set_major_locator(MaxNLocator(integer=True))
+    axes.xaxis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
     tidy(axes, "learnable weight, in the allocation's order", "value in the match")
     heading(axes, found.document().title)
 
