@@ -1,7 +1,7 @@
 r"""Exact algebra without floating point. `numeric` and `matchprob` import it; it imports neither.
 
-certificates/   Verdicts, their evidence and checks; the proofs of verdicts are in the folders of
-                the families
+arguments/      The arguments for verdicts: theorem, search, check; one certify and one verify
+certificates/   Verdicts, their evidence and checks
 children        Child processes: started, waited for and ended in one place
 declarations    Tables of files, declared as dataclasses, and their reading
 documents       The content of a result as plain data, and its renderings as text and HTML

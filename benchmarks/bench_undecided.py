@@ -33,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import matchprob as mp
-from algebra.families.linear.case import Case
+from algebra.arguments.case import Case
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem

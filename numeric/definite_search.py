@@ -1,5 +1,5 @@
 """Search for a positive definite form that proves MP < 1
-(`algebra.families.linear.arguments.definite_form`).
+(`algebra.arguments.definite_form`).
 
 For random D and P the form q is written in the unknowns y of the theorem (weights of short rows,
 states of long ones) and restricted to {D w P = 0}; K is projected to the left kernel of D's columns
@@ -23,7 +23,7 @@ from functools import cached_property
 import numpy as np
 from flint import fmpq, fmpz
 
-from algebra.families.linear.arguments.definite_form import (
+from algebra.arguments.definite_form import (
     DefiniteForm,
     Lines,
     inputs_of_first_power,

@@ -417,7 +417,7 @@ def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[
 
 def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> list[Instance]:
     if problem.updates:
-        from algebra.families.updates.equivalent import in_parameters
+        from algebra.systems.equivalent_cells import in_parameters
 
         problem = in_parameters(problem)
     network, laws = problem.network, problem.distribution

@@ -1,9 +1,9 @@
 """Arguments about linear networks, checked as `verify` checks them."""
 
+from algebra.arguments.argument import Claimed
 from algebra.certificates.family import Effort
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.declarations import DEGREE
-from algebra.families.linear.arguments.argument import Claimed
 from algebra.systems.forms import DIRECT
 from algebra.time_limits import Limits
 

@@ -21,6 +21,7 @@ from contextlib import suppress
 from typing import Any
 
 import matchprob as mp
+from algebra.arguments.certify import generic_ranks
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
 from algebra.certificates.family import Effort
@@ -28,7 +29,6 @@ from algebra.certificates.on_ranks import OnRanks
 from algebra.certificates.verdicts import DISCRETE
 from algebra.errors import InputError, Unfinished
 from algebra.families.arbitrary_labels import certify_by_number
-from algebra.families.linear.certify import generic_ranks
 from algebra.families.registry import verify
 from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict

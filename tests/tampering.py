@@ -26,10 +26,10 @@ import numpy as np
 from flint import fmpq
 
 import matchprob as mp
+from algebra.arguments.enclosed_solutions import enclosed_evidence
 from algebra.certificates.checks import Checked
 from algebra.certificates.reading import as_text
 from algebra.errors import Unfinished
-from algebra.families.linear.arguments.enclosed_solutions import enclosed_evidence
 from algebra.families.relu.decision import FORMAT as DECISION
 from algebra.linalg.modular import modular_rank
 from algebra.networks.base import Network, Point

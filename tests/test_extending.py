@@ -61,7 +61,7 @@ def test_the_kind_is_the_one_in_the_tree():
 
 def test_the_argument_is_the_one_in_the_tree():
     """The entry on the page ends its module."""
-    source = ROOT / "algebra/families/linear/arguments/whole_column.py"
+    source = ROOT / "algebra/arguments/whole_column.py"
     (shown,) = ast.parse(block("ARGUMENT = Argument")).body
     assert ast.dump(shown) == ast.dump(ast.parse(source.read_text(encoding="utf-8")).body[-1])
 
@@ -71,7 +71,7 @@ def test_the_argument_is_the_one_in_the_tree():
     [
         ("algebra.networks.kinds", "KINDS"),
         ("algebra.families.registry", "FAMILIES"),
-        ("algebra.families.linear.arguments.order", "ORDER"),
+        ("algebra.arguments.order", "ORDER"),
         ("algebra.networks.activation", "FUNCTIONS"),
         ("algebra.programs.onnx.reader", "OPERATORS"),
         ("algebra.programs.aten.operators", "ATEN"),

@@ -164,8 +164,8 @@ def test_a_number_that_nobody_counts_again_is_open(verdict, monkeypatch):
         raise MsolveTimeout("no time")
 
     for name in ("quotient_degree", "count_by_minors"):
-        monkeypatch.setattr(f"algebra.families.linear.large_recount.{name}", late)
-    monkeypatch.setattr("algebra.families.linear.recount.quotient_dimension", lambda given: None)
+        monkeypatch.setattr(f"algebra.arguments.large_recount.{name}", late)
+    monkeypatch.setattr("algebra.arguments.recount.quotient_dimension", lambda given: None)
     _open(verify(data))
 
 

@@ -233,7 +233,7 @@ FLOATS = {
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
     "algebra/programs/arrays.py": "entries that have a root know it themselves",
     "algebra/families/models/certify.py": SECONDS,
-    "algebra/families/models/patterns.py": "a method of balls, sqrt",
+    "algebra/ranks/pieces.py": "a method of balls, sqrt",
     "algebra/programs/balls.py": "methods of balls: exp, sqrt",
     "algebra/programs/degrees.py": "infinity, as a degree",
     "algebra/declarations.py": "similarity of two words",

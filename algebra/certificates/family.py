@@ -60,7 +60,7 @@ class Tools:
     growths : callable or None
         Given a problem with more weights than equations, and their number, yields whole numbers for
         the weights, guesses of how they grow towards solutions at infinity
-        (`algebra.families.linear.arguments.at_infinity`), as
+        (`algebra.arguments.at_infinity`), as
         `numeric.equations.growths.tracked_growths` does.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as

@@ -1,6 +1,6 @@
 """Verdicts: their names, the laws for which they are known, and sentences that families share.
 
-The sentence of an argument stands beside it (`algebra.families.linear.arguments`).
+The sentence of an argument stands beside it (`algebra.arguments`).
 """
 
 from __future__ import annotations

@@ -9,7 +9,6 @@ normalization/    Networks whose normalization layers learn
 other_teacher     Verdicts if a network of another size, activation or kind gives the labels
 registry          The families: certify and verify by the family of a network
 relu/             Shallow ReLU networks: patterns, decisions with proofs, verdicts
-stuck_output      Outputs that read bounded values: labels that no student reaches
 theorems          All theorems that verdicts follow from, with the features that each covers
 updates/          Problems whose matrices learn by low-rank updates, gains or ties
 """

@@ -82,6 +82,25 @@ class FamilyOfFolder(Family):
         return found
 
 
+class FamilyByArguments(FamilyOfFolder):
+    """A family whose verdicts follow by the arguments of `algebra.arguments`."""
+
+    def covered(self) -> Features:
+        from algebra.arguments.certify import THEOREMS
+
+        return common(THEOREMS)
+
+    def certify(self, problem: Problem, effort: Effort) -> Certificate:
+        from algebra.arguments.certify import certify_linear
+
+        return certify_linear(problem, effort)
+
+    def verify(self, data: Mapping[str, Any], effort: Effort) -> Checked:
+        from algebra.arguments.verify import verify_linear
+
+        return verify_linear(data, effort)
+
+
 class NormalizationFamily(FamilyOfFolder):
     """Networks whose normalization layers learn, with the second paper's theorem and lemma."""
 
@@ -108,7 +127,7 @@ FAMILIES: dict[str, Family] = {
         FamilyOfFolder("relu", "relu", "relu"),
         FamilyOfFolder("activations", "activations", "activated"),
         FamilyOfFolder("programs", "models", "program"),
-        FamilyOfFolder("linear", "linear", "linear"),
+        FamilyByArguments("linear", "linear", "linear"),
     )
 }
 

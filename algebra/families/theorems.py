@@ -21,13 +21,13 @@ def theorems() -> tuple[Premises, ...]:
     >>> [found.claim for found in theorems() if found.name == "critical_points"]
     ['intermediate', 'maximal']
     """
+    from algebra.arguments.order import NAMES, argument
+    from algebra.arguments.stuck_output import STUCK_OUTPUT
     from algebra.families.arbitrary_labels import FEWER_THAN_LABELS
-    from algebra.families.linear.arguments.order import NAMES, argument
     from algebra.families.normalization import certify as normalization
     from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
     from algebra.families.relu import certify as relu
-    from algebra.families.stuck_output import STUCK_OUTPUT
-    from algebra.families.updates.equivalent import (
+    from algebra.families.updates.certify import (
         CELLS_WITHIN_REACH,
         ODD_PARAMETER_COUNT,
         same_labels,

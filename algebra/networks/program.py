@@ -30,7 +30,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from math import prod
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, Self
 
 import numpy as np
 
@@ -47,7 +47,7 @@ from algebra.networks.base import (
     Point,
     Support,
 )
-from algebra.networks.protocols import HasJacobian, not_known
+from algebra.networks.protocols import HasPieces, not_known
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
 from algebra.programs.degrees import entry_bound
@@ -74,7 +74,7 @@ _MOST = 3 * _GRID
 
 
 @dataclass(frozen=True)
-class ProgramNetwork(HasJacobian):
+class ProgramNetwork(HasPieces):
     """A network that is read from a file.
 
     Parameters
@@ -319,7 +319,7 @@ class ProgramNetwork(HasJacobian):
 
     # -- points ----------------------------------------------------------------------------
 
-    def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> ProgramNetwork:
+    def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> Self:
         """The network on the piece of a rational point: its signs (`signs_at`) and its tokens."""
         made = copy.copy(self)
         object.__setattr__(made, "_signs", signs)

@@ -12,7 +12,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -256,6 +256,19 @@ class HasPatternCost(Network):
     @abstractmethod
     def pattern_milliseconds(self, masks: Mapping[str, np.ndarray]) -> int | None:
         """The processor time of deciding an instance; None if it is not known."""
+
+
+class HasPieces(HasJacobian):
+    """A network whose labels may be analytic only on each piece: `algebra.ranks.pieces`."""
+
+    @property
+    @abstractmethod
+    def is_piecewise(self) -> bool:
+        """Whether the labels are only piecewise analytic, by signs or by tokens."""
+
+    @abstractmethod
+    def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> Self:
+        """The network on the piece of a rational point: its signs and its tokens."""
 
 
 # The subject and the hint of budgets that are not known.

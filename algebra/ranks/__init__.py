@@ -9,6 +9,7 @@ jacobian      The generic Jacobian, and the exact test for MP = 0
 matroid       Bases of the matroid of an allocation: sub-allocations with independent equations
 minors        A regular minor at a rational point, in ball arithmetic: a rank proved another way
 parametrized  Networks with the parameters of updates as weights, for verbs that choose among them
+pieces        Programs that choose by signs or tokens, piece by piece
 readings      Derivatives of the numbers that can be recorded, in one pass
 updates       Generic ranks if matrices learn by low-rank updates, gains or ties
 root_count_error  The certainty of a generic root count: a bound on the probability of an error

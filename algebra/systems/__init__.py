@@ -6,6 +6,8 @@ degeneracy           The solutions of a recurrent net as a degeneracy locus, in 
 discriminant         The discriminant of a small core: where the number of real solutions changes
 elimination          Exact elimination of linear sub-blocks, over any field and in any degree
 enclosure            Disjoint exact boxes around the weights of real solutions
+equivalent_cells     Updates that reach the labels of a set of cells; cells whose values an update
+                     takes
 forms                The lifted forms of a network's equations: unknowns, equations, values, size
 growth               How solutions of large networks grow, and the equations of their limit
 incidence            Structure of a system of equations: matchings, Dulmage–Mendelsohn, block

@@ -78,7 +78,7 @@ def count(
     CountResult
         An interrupt (Ctrl-C) ends the work; the finished instances are returned.
     """
-    from algebra.families.updates.equivalent import in_parameters
+    from algebra.systems.equivalent_cells import in_parameters
     from matchprob.api.given import as_instance, count_given
     from matchprob.io.progress import watched
     from numeric.count_result import CountResult

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 
-from algebra.families.linear.minimal_polynomials import polynomial_text
+from algebra.arguments.minimal_polynomials import polynomial_text
 from algebra.networks.limits import plural
 from matchprob.report.documents import table
 from numeric.count_result import CountResult

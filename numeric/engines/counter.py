@@ -19,7 +19,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from algebra.errors import InputError
-from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import OTHER_LABELS
 from algebra.problems.laws.values import pins
@@ -27,6 +26,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Lowered, in_time_unit, lowered
 from algebra.problems.renaming import Renamed, renamed
 from algebra.ranks.generic_rank import network_rank
+from algebra.systems.equivalent_cells import in_parameters
 from algebra.systems.forms import core_dimension
 from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.time_limits import check_time, positive_seconds

@@ -20,7 +20,7 @@ from fractions import Fraction
 import numpy as np
 from flint import fmpz_poly
 
-from algebra.families.linear.minimal_polynomials import minimal_polynomials
+from algebra.arguments.minimal_polynomials import minimal_polynomials
 from algebra.linalg.numbers import nearest_double
 from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots

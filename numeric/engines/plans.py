@@ -24,7 +24,6 @@ from algebra.certificates.premises import (
 )
 from algebra.errors import InputError
 from algebra.families.other_teacher import teacher_rank
-from algebra.families.updates.equivalent import WithinReach, reached_cells
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import OTHER_LABELS, Feature, Premises
@@ -34,6 +33,7 @@ from algebra.problems.reduction import KeptFixed, Reduction
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.matroid import candidate_bases
 from algebra.ranks.root_count_error import CountCertainty, by_rank
+from algebra.systems.equivalent_cells import WithinReach, reached_cells
 from algebra.systems.root_count import (
     RootCount,
     RootCountError,

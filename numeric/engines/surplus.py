@@ -11,7 +11,7 @@ The students of an instance form a variety of positive dimension.  Two steps dec
   certified and none is real there is no student.
 
 If C is odd every instance has a student.  C is counted modulo primes
-(`algebra.families.linear.arguments.critical_points`), or else by monodromy and a trace test.  If it
+(`algebra.arguments.critical_points`), or else by monodromy and a trace test.  If it
 is not known, or some critical points were not found, an instance without a found student is
 undetermined.
 """
@@ -24,7 +24,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.families.linear.arguments.critical_points import number_of_critical_points
+from algebra.arguments.critical_points import number_of_critical_points
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError

@@ -32,7 +32,7 @@ symmetric instance.  The steps are then those in symmetric instances.
 Two solutions that meet have opposite signs of det J.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
 
-`algebra.families.linear.arguments.enclosed_solutions` proves the candidates or rejects them.
+`algebra.arguments.enclosed_solutions` proves the candidates or rejects them.
 
 References
 ----------

@@ -5,7 +5,7 @@ dimension r − ρ.  A student w is a critical point of the distance from a poin
 
 .. math:: f(w) = Y, \quad w + J(w)^T λ = a
 
-for ρ multipliers λ.  `algebra.families.linear.arguments.critical_points` proves that a generic
+for ρ multipliers λ.  `algebra.arguments.critical_points` proves that a generic
 instance has the same number C of complex critical points as any other, all simple.
 
 **One instance.**  Let C distinct simple critical points of an instance be known.  *If one is real,

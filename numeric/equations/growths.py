@@ -3,7 +3,7 @@ r"""Growths of the weights along paths to infinity: guesses for solutions at inf
 More weights learn than there are equations: the students of an instance are a variety V of positive
 dimension r − ρ, and one of its points is known, the student from which the labels were computed.
 Growths v for which the leading parts of the equations have isolated solutions
-(`algebra.families.linear.arguments.at_infinity`) are rational points of V's tropical variety, a fan
+(`algebra.arguments.at_infinity`) are rational points of V's tropical variety, a fan
 of dimension r − ρ in R^r: of growths drawn at random hardly any lies on it.  So one path is
 followed: r − ρ of the weights are set to :math:`w_k = w_k(0) e^{a_k t}`, the others follow from the
 equations, and for large t each of them grows like a power of e^t, a rational number with a small

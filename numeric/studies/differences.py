@@ -10,11 +10,11 @@ from collections.abc import Callable, Hashable, Sequence
 from hashlib import sha256
 from typing import Any
 
-from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.updates import Update
+from algebra.systems.equivalent_cells import in_parameters
 from numeric.studies.store import StudyInfo
 
 # Largest number of cells that are listed; the number of the others is given.

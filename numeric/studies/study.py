@@ -20,8 +20,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from algebra.errors import InputError, shown, whole_number
-from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.problem import Problem
+from algebra.systems.equivalent_cells import in_parameters
 from algebra.time_limits import OutOfTime, check_time, positive_seconds, unlimited, within
 from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.plans import Plan

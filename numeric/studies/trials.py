@@ -18,9 +18,9 @@ from functools import cached_property
 from typing import Any
 
 from algebra.errors import InputError
-from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
+from algebra.systems.equivalent_cells import in_parameters
 from algebra.time_limits import positive_seconds
 from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine

@@ -14,10 +14,10 @@ import numpy as np
 import sympy
 from flint import fmpq, fmpq_mpoly_ctx
 
-from algebra.families.updates.equivalent import cells_instead
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.ranks.parametrized import learning_rank
+from algebra.systems.equivalent_cells import cells_instead
 from matchprob import InputError, LinearFeedForward, LinearRNN, Problem
 from numeric.instances import draw_instance
 

@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.arguments.definite_form import ARGUMENT, DefiniteForm, why_not_definite
 from algebra.certificates.checks import CheckFailed
-from algebra.families.linear.arguments.definite_form import ARGUMENT, DefiniteForm, why_not_definite
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Problem

@@ -3,7 +3,7 @@
 For every activation, MP = 0 if and only if the generic rank of the allocation's Jacobian is smaller
 than the network's (`algebra.families.activations.formal`: the theorem, and how the ranks of
 analytic networks are computed modulo a prime).  MP < 1 is shown by an output that cannot reach all
-labels (`algebra.families.stuck_output`).  Networks with a polynomial activation are polynomial
+labels (`algebra.arguments.stuck_output`).  Networks with a polynomial activation are polynomial
 systems: the other cases are decided as for linear networks, by N, its parity, and a rational
 witness.
 Analytic networks have no finite count of solutions, and the other cases are undecided.
@@ -22,6 +22,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from algebra.arguments.certify import certify_linear, generic_ranks, why_minimal
+from algebra.arguments.stuck_output import conclude_stuck, stuck_output
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import OnRanks, certified
@@ -29,8 +31,6 @@ from algebra.certificates.premises import RANK_DEFICIT
 from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import MINIMAL, UNDECIDED, near, reaches
 from algebra.documents import Explanation
-from algebra.families.linear.certify import certify_linear, generic_ranks, why_minimal
-from algebra.families.stuck_output import conclude_stuck, stuck_output
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature

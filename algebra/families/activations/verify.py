@@ -14,6 +14,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from algebra.arguments.argument import Claimed
+from algebra.arguments.recount import check_root_count
+from algebra.arguments.stuck_output import check_stuck, refute_maximal
+from algebra.arguments.verify import check_claim
 from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
@@ -36,10 +40,6 @@ from algebra.families.activations.formal import (
     FormalEvidence,
     why_exact,
 )
-from algebra.families.linear.arguments.argument import Claimed
-from algebra.families.linear.recount import check_root_count
-from algebra.families.linear.verify import check_claim
-from algebra.families.stuck_output import check_stuck, refute_maximal
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
 from algebra.problems.features import Feature

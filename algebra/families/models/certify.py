@@ -16,7 +16,7 @@ r"""Verdicts on networks that are programs.
   (their own values are arbitrary), and that of the network at arbitrary weights, which are the
   teacher's: the theorem is proved for fixed weights, and near a student whose labels have rank ρ
   the network's have rank ρ, too.
-* **undecided** otherwise.  On pieces (`algebra.families.models.patterns`) only "not minimal" is
+* **undecided** otherwise.  On pieces (`algebra.ranks.pieces`) only "not minimal" is
 shown.
 """
 
@@ -24,6 +24,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from algebra.arguments.certify import why_minimal
+from algebra.arguments.stuck_output import conclude_stuck, stuck_output
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import minimal
 from algebra.certificates.family import Effort
@@ -39,13 +41,11 @@ from algebra.certificates.verdicts import (
     reaches,
 )
 from algebra.documents import Explanation, step
-from algebra.families.linear.certify import why_minimal
-from algebra.families.models.patterns import MOST_PATTERNS, on_pattern
-from algebra.families.stuck_output import conclude_stuck, stuck_output
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.pieces import MOST_PATTERNS, on_pattern
 
 # Without these no verdict is known.
 THEOREMS = (RANK_DEFICIT, EVERYTHING_LEARNS)

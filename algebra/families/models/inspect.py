@@ -6,13 +6,13 @@ import random
 from dataclasses import replace
 
 from algebra.families.models.certify import program_ranks
-from algebra.families.models.patterns import on_pattern
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import Support
 from algebra.networks.limits import plural
 from algebra.networks.program import FILE, ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
+from algebra.ranks.pieces import on_pattern
 from algebra.systems.inspection import Inspection
 
 

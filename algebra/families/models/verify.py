@@ -16,6 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import Annotated
 
+from algebra.arguments.stuck_output import check_stuck
 from algebra.certificates.checks import PROVED, UNCHECKED, Checked, CheckFailed, Checklist
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
@@ -28,12 +29,11 @@ from algebra.families.activations.formal import (
     FormalClaimChecker,
     FormalEvidence,
 )
-from algebra.families.models.patterns import MOST_PATTERNS, on_pattern
-from algebra.families.stuck_output import check_stuck
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.programs.balls import SignUnknown
 from algebra.ranks.generic_rank import allocation_rank
+from algebra.ranks.pieces import MOST_PATTERNS, on_pattern
 
 
 def verify_program(data: object, effort: Effort) -> Checked:

@@ -4,7 +4,7 @@ The verdicts and their arguments:
 
 * **maximal**, linear or ReLU: every block realizes its layer of the target
   (`algebra.families.normalization.blocks`, proved by a point modulo a prime for each block).
-* **linear nets**: every verdict of `algebra.families.linear.certify` on the lowered problem
+* **linear nets**: every verdict of `algebra.arguments.certify` on the lowered problem
   (`algebra.networks.normalization`).  If the student's labels have a smaller dimension than the
   target's (a hidden width below what the target needs), MP = 0 for every allocation.
 * **ReLU nets, minimal**: a target of depth 1 is affine; its labels fill a variety of dimension ρ.
@@ -29,6 +29,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+from algebra.arguments.certify import certify_linear
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
@@ -47,7 +48,6 @@ from algebra.certificates.verdicts import (
     too_few,
 )
 from algebra.documents import Explanation
-from algebra.families.linear.certify import certify_linear
 from algebra.families.normalization.blocks import realizes_all
 from algebra.networks.normalization import NormNet
 from algebra.problems.features import Covers, Feature, Premises

@@ -1,7 +1,7 @@
 """Verification of certificates of normalization networks.
 
 The proof of each verdict is in `algebra.families.normalization.certify`; that of a lowered
-problem's verdict in `algebra.families.linear.verify`.  The teacher of a lowered problem is the
+problem's verdict in `algebra.arguments.verify`.  The teacher of a lowered problem is the
 dense target, not a network of the lowered kind, so the rule that such a teacher is a student does
 not apply.
 """
@@ -12,6 +12,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+from algebra.arguments.verify import check_claim
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -28,7 +29,6 @@ from algebra.certificates.premises import common, need_covered
 from algebra.certificates.records import PrimeAndPoint, Record
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count, Size, named_key
-from algebra.families.linear.verify import check_claim
 from algebra.families.normalization.blocks import block_solvable, shifts_fit
 from algebra.families.normalization.certify import (
     CONSTRUCTION,

@@ -1,6 +1,6 @@
 """Verdicts where matrices learn by updates: low rank, gains, ties.
 
-* If all updates are equivalent to cells (`algebra.families.updates.equivalent`) the verdict is that
+* If all updates are equivalent to cells (`algebra.systems.equivalent_cells`) the verdict is that
 on the
   cells.
 * **minimal**: the generic rank of the learnable parameters is smaller than the network's
@@ -12,7 +12,7 @@ on the
   more).  Or some cells within the reach of the updates are maximal.  Or the number N of complex
   solutions is odd (`algebra.ranks.updates`).
 * **intermediate**: not minimal, and an output cannot reach some labels
-  (`algebra.families.stuck_output`; that argument does not depend on how hidden weights learn).
+  (`algebra.arguments.stuck_output`; that argument does not depend on how hidden weights learn).
 * **undecided** otherwise, with a list of what was tried.
 
 If ranks with formal values are only upper bounds, a regular minor of J_θ in ball arithmetic (or of
@@ -27,34 +27,64 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from algebra.arguments.argument import solutions
+from algebra.arguments.stuck_output import conclude_stuck, stuck_output
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
-from algebra.certificates.premises import RANK_DEFICIT
+from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, RANK_DEFICIT, UPDATES
 from algebra.certificates.vanishing import labels_vanish
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR, UNDECIDED
 from algebra.documents import Explanation, step
-from algebra.families.linear.arguments.argument import solutions
-from algebra.families.stuck_output import conclude_stuck, stuck_output
-from algebra.families.updates.equivalent import (
-    CELLS_WITHIN_REACH,
-    ODD_PARAMETER_COUNT,
+from algebra.networks.limits import plural
+from algebra.polynomials.msolve.process import MsolveMissing
+from algebra.problems.features import Feature, Premises
+from algebra.problems.problem import Problem
+from algebra.problems.updates import LowRank
+from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.parametrized import by_parameters, learning_rank
+from algebra.systems.equivalent_cells import (
     as_plain,
     cells_instead,
     need_jacobian,
     problems_of_cells,
     with_cells,
 )
-from algebra.networks.limits import plural
-from algebra.polynomials.msolve.process import MsolveMissing
-from algebra.problems.problem import Problem
-from algebra.problems.updates import LowRank
-from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
-from algebra.ranks.parametrized import by_parameters, learning_rank
 from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.time_limits import SHARES, Limits, OutOfTime, phase, within
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
+
+# The verdict on the cells has its own theorem and premises.
+CELLS_WITHIN_REACH = Premises(
+    "cells_within_reach",
+    MAXIMAL,
+    dict.fromkeys(
+        (*ALMOST_ALL, *UPDATES, *NONLINEAR),
+        "some of the students with updates are the students with these cells",
+    ),
+)
+
+
+def same_labels(verdict: str) -> Premises:
+    """The theorem that updates equivalent to cells have their verdict: see the module."""
+    same = "the students with updates have the labels of the students with the cells"
+    covers = dict.fromkeys((*ALMOST_ALL, *UPDATES, *NONLINEAR), same)
+    return Premises("same_labels", verdict, covers)
+
+
+# An odd number of complex solutions in the parameters: `algebra.ranks.updates`.
+_PARAMETERS = "N counts the solutions in the parameters of the updates"
+ODD_PARAMETER_COUNT = Premises(
+    "root_count",
+    MAXIMAL,
+    {
+        **ALMOST_ALL,
+        **dict.fromkeys(UPDATES, _PARAMETERS),
+        Feature.POLYNOMIAL: _PARAMETERS,
+        Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
+    },
+)
 
 # Of each part of cells this share of the sub-allocations is tried.
 _FEWER_SUBSETS = 4

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.families.updates.equivalent import as_plain, need_jacobian
 from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
@@ -19,6 +18,7 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import learning_rank
+from algebra.systems.equivalent_cells import as_plain, need_jacobian
 from algebra.systems.inspection import Inspection, UpdateReport
 
 

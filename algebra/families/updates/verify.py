@@ -19,6 +19,9 @@ from typing import Any
 
 import numpy as np
 
+from algebra.arguments.argument import Claimed
+from algebra.arguments.recount import check_root_count
+from algebra.arguments.stuck_output import check_stuck, refute_maximal
 from algebra.certificates.checks import (
     FAILED,
     PROVED,
@@ -37,19 +40,7 @@ from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count
 from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
-from algebra.families.linear.arguments.argument import Claimed
-from algebra.families.linear.recount import check_root_count
-from algebra.families.stuck_output import check_stuck, refute_maximal
-from algebra.families.updates.equivalent import (
-    CELLS_WITHIN_REACH,
-    ODD_PARAMETER_COUNT,
-    as_plain,
-    cells_instead,
-    need_jacobian,
-    same_labels,
-    with_cells,
-    within_reach,
-)
+from algebra.families.updates.certify import CELLS_WITHIN_REACH, ODD_PARAMETER_COUNT, same_labels
 from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.activation import AX
@@ -59,6 +50,13 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import by_parameters
+from algebra.systems.equivalent_cells import (
+    as_plain,
+    cells_instead,
+    need_jacobian,
+    with_cells,
+    within_reach,
+)
 
 # Verifies the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], Effort], Checked]

@@ -11,7 +11,7 @@ law is bounded).  Consequences for the verdicts:
   has a real solution.  Both kinds of verdict hold unchanged.
 * *MP < 1* by an instance without real solutions: the instance must lie in the orthant.
 * Arguments that need weights of either sign, such as that an output with drawn weights takes
-  values of both signs (`algebra.families.stuck_output`), hold only where the orthant has such
+  values of both signs (`algebra.arguments.stuck_output`), hold only where the orthant has such
   weights.
 
 The learnable weights of a match may have any sign; ``[constraints] sign`` restricts them.

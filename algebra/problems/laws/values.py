@@ -23,7 +23,7 @@ generic (c', w, X).
 * N at c₀ is the degree of the dominant map (c', X, w) ↦ (c', X, labels) of irreducible varieties:
   a generic instance with c₀ has N solutions, all simple, and where N is odd a real one.
 * A witness for MP < 1 has c₀ at its fixed weights: then solutions move continuously with (c', X, t)
-  as in `algebra.families.linear.arguments.no_real_root`.
+  as in `algebra.arguments.no_real_root`.
 * Values of an activation at sums that contain given numbers need not be independent: ranks with
   formal values are upper bounds (enough for MP = 0), and lower bounds are proved by minors in balls
   at c₀.

@@ -1,6 +1,6 @@
 """Root counts of many allocations: certified maximal, or not, by an odd count.
 
-A full certificate (`algebra.families.linear.certify`) also searches instances without real
+A full certificate (`algebra.arguments.certify`) also searches instances without real
 solutions; a search over hundreds of allocations only needs N, once for each orbit of the renamings
 of units.
 """

@@ -40,6 +40,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
+from algebra.arguments.recount import recount_again
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -54,7 +55,6 @@ from algebra.certificates.fields import RefusedAt
 from algebra.certificates.reading import drawn_seed
 from algebra.certificates.root_evidence import Recount
 from algebra.errors import InputError, one_line
-from algebra.families.linear.recount import recount_again
 from algebra.linalg.numbers import float_text
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET

@@ -10,12 +10,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from algebra.arguments.order import NAMES, argument
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.maker import KEY, Maker
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.activations.decision import BoxedDecision
 from algebra.families.activations.verify import ActivationEvidence
-from algebra.families.linear.arguments.order import NAMES, argument
 from algebra.families.models.verify import ModelEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import DecisionFile

@@ -11,10 +11,10 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.families.registry import family_of
-from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
+from algebra.systems.equivalent_cells import in_parameters
 from numeric.certification.pool import CertifiedPools
 from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.experiments.profiles.measures import Measure

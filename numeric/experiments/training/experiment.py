@@ -26,10 +26,10 @@ import numpy as np
 
 from algebra.documents import Document
 from algebra.errors import InputError, whole_number
-from algebra.families.updates.equivalent import in_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.results import Result, named
+from algebra.systems.equivalent_cells import in_parameters
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
 from numeric.conditions import conditions

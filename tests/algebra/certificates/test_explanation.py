@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
+from algebra.arguments.order import argument
 from algebra.certificates.verdicts import DISCRETE
-from algebra.families.linear.arguments.order import argument
 from algebra.families.registry import certify, verify
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import Limits

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matchprob as mp
-from algebra.families.linear.arguments.no_real_root import rational_core, rational_instance
+from algebra.arguments.no_real_root import rational_core, rational_instance
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import are_disjoint
 from algebra.systems.enclosure import weight_boxes

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from algebra.families.updates.equivalent import in_parameters
+from algebra.systems.equivalent_cells import in_parameters
 from matchprob import (
     RNN,
     FeedForward,

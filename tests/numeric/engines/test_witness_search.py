@@ -5,8 +5,8 @@ from itertools import islice
 import numpy as np
 import pytest
 
-from algebra.families.linear.arguments.enclosed_solutions import enclosed_evidence
-from algebra.families.linear.arguments.no_real_root import solve_exactly
+from algebra.arguments.enclosed_solutions import enclosed_evidence
+from algebra.arguments.no_real_root import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
 from numeric.counts import COMPLETE

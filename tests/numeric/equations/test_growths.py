@@ -10,13 +10,13 @@ import pytest
 from flint import ctx
 
 import matchprob as mp
-from algebra.certificates.checks import CheckFailed
-from algebra.families.linear.arguments.at_infinity import (
+from algebra.arguments.at_infinity import (
     ARGUMENT,
     AtInfinity,
     _LabelSystem,
     solution_at_infinity,
 )
+from algebra.certificates.checks import CheckFailed
 from algebra.linalg.modular import random_prime
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
@@ -48,7 +48,7 @@ SMALL = recurrent(
 def genuine(msolve):
     with pytest.MonkeyPatch.context() as patch:
         # As if no part could be counted.
-        patch.setattr("algebra.families.linear.arguments.sub_allocation._counted", lambda *_: None)
+        patch.setattr("algebra.arguments.sub_allocation._counted", lambda *_: None)
         found = mp.certify(SMALL, timeout=60, seed=4)
     assert found.verdict == "maximal"
     data = json.loads(found.to_json())

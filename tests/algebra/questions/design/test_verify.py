@@ -180,9 +180,9 @@ def test_no_time_is_said(monkeypatch):
         raise RootCountError("no trace test")
 
     data = proof(small(), "maximal")
-    monkeypatch.setattr("algebra.families.linear.large_recount.quotient_degree", _no_time)
-    monkeypatch.setattr("algebra.families.linear.recount.quotient_dimension", lambda given: None)
-    monkeypatch.setattr("algebra.families.linear.large_recount.count_by_minors", _no_time)
+    monkeypatch.setattr("algebra.arguments.large_recount.quotient_degree", _no_time)
+    monkeypatch.setattr("algebra.arguments.recount.quotient_dimension", lambda given: None)
+    monkeypatch.setattr("algebra.arguments.large_recount.count_by_minors", _no_time)
     found = verify_design(data, fallback=silent)
     assert not found.holds
     assert found.is_unfinished

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import matchprob as mp
-from algebra.families.linear.arguments.order import NAMES
+from algebra.arguments.order import NAMES
 
 FOLDER = Path(__file__).parents[3] / "data" / "certificates"
 FILES = sorted(FOLDER.glob("*/*.json"))

@@ -11,17 +11,16 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import matchprob as mp
+from algebra.arguments.evidence import read_linear
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.rank_claims import read_evidence
 from algebra.certificates.reading import as_text, read_json
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.activations.verify import ActivationEvidence
-from algebra.families.linear.evidence import read_linear
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import ReluEvidence
-from algebra.families.updates.equivalent import as_plain, cells_instead, with_cells
 from algebra.families.updates.verify import UpdateEvidence
 from algebra.questions.design.proof import read_design_proof
 from algebra.questions.identify.dimension import dimension_of
@@ -29,6 +28,7 @@ from algebra.questions.identify.verify_dimension import DimensionProof
 from algebra.questions.record.proof import read_recording_proof
 from algebra.questions.record.recording import record
 from algebra.ranks.parametrized import by_parameters
+from algebra.systems.equivalent_cells import as_plain, cells_instead, with_cells
 from matchprob import RNN, InputError, LinearFeedForward, LinearRNN
 from matchprob.api.proofs.schema import proof_schema, schema_text
 from tests.plain_data import changed, places, renamed, without

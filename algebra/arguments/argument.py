@@ -1,0 +1,142 @@
+"""What an argument for a verdict on a linear network is: evidence, search, check, sentence.
+
+Each module of this folder but `argument` and `order` has one, as ``ARGUMENT``.  `search` makes the
+evidence and `check` verifies it from the file; they have the declared form of the evidence in
+common, and the theorem in the module's docstring, but no code.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from algebra.certificates.checks import Say
+from algebra.certificates.family import Effort
+from algebra.certificates.root_evidence import RootEvidence
+from algebra.problems.features import Covers, Premises
+from algebra.problems.problem import Problem
+
+if TYPE_CHECKING:
+    from algebra.arguments.case import Case
+    from algebra.systems.root_count import RootCount
+
+# The root count that an argument needs beside its evidence: none, or N of the whole allocation, or
+# N of the part that its evidence names.
+NO_COUNT, OF_ALL, OF_PART = "none", "of all", "of a part"
+
+
+@dataclass(frozen=True)
+class FoundEvidence:
+    """What a search found.
+
+    Attributes
+    ----------
+    verdict : str
+    rule : str
+        The argument with its numbers, in a few words.
+    evidence : object
+        Of the argument's form; None if the root count is all.
+    roots : RootCount or None
+        The count of a part.
+    note : str
+        What is known of a number that stands for itself.
+    """
+
+    verdict: str
+    rule: str
+    evidence: Any = None
+    roots: RootCount | None = None
+    note: str = ""
+
+
+@dataclass(frozen=True)
+class Claimed:
+    """What a check knows of a certificate besides the problem and the evidence of the argument.
+
+    Attributes
+    ----------
+    verdict : str
+    equations : int
+        Generic rank ρ of the whole network, and of the allocation.
+    roots : RootEvidence or None
+        The root count of the file.
+    effort : Effort
+        Primes, points and instances follow from its seed.
+    say : callable
+        Takes place, status and text of what was found.
+    """
+
+    verdict: str
+    equations: int
+    roots: RootEvidence | None
+    effort: Effort
+    say: Say
+
+    @property
+    def seed(self) -> int:
+        """The verifier's seed."""
+        return self.effort.seed
+
+    @property
+    def seconds(self) -> float:
+        """Time for a Gröbner basis."""
+        return self.effort.limits.basis
+
+
+@dataclass(frozen=True)
+class Argument:
+    """An argument for some verdicts.
+
+    Attributes
+    ----------
+    name : str
+        Of its evidence in a file, and of its module.
+    form : type
+        Of its evidence: see `algebra.certificates.records`.
+    why : mapping of str to str
+        The verdicts that it is for, and a sentence for each: why it follows.  ``{equations}`` is ρ,
+        ``{solutions}`` names N solutions.
+    search : callable
+        Of a `Case`: what was found, or None.
+    check : callable
+        Of the problem, the evidence that was read, and what else is claimed: the status of the
+        argument.  It raises `CheckFailed`.
+    counts : str
+        `NO_COUNT`: it stands alone, at most beside N.  `OF_ALL`, `OF_PART`: it needs this N.
+    covers : mapping of str to mapping
+        For each verdict the features of problems for which the theorem is proved, with the sentence
+        of the proof that covers each (`algebra.certificates.premises`).
+    """
+
+    name: str
+    form: Any
+    why: Mapping[str, str]
+    search: Callable[[Case], FoundEvidence | None]
+    check: Callable[[Problem, Any, Claimed], str]
+    covers: Mapping[str, Covers]
+    counts: str = NO_COUNT
+
+    def __post_init__(self) -> None:
+        assert self.covers.keys() == self.why.keys(), self.name
+
+    def theorem(self, verdict: str) -> Premises:
+        """What one of its verdicts follows from."""
+        return Premises(self.name, verdict, self.covers[verdict])
+
+    def sentence(self, verdict: str, equations: int, roots: int | None) -> str:
+        """Why the verdict follows."""
+        return self.why[verdict].format(equations=equations, solutions=solutions(roots))
+
+
+def counted_note(number: str, primes: tuple[int, ...]) -> str:
+    """The note on a number that was counted modulo primes and has no bound of its error."""
+    return (
+        f"{number}, counted modulo {' and '.join(map(str, primes))}; no bound is known on the "
+        "probability that this is wrong because of a prime or a point"
+    )
+
+
+def solutions(number: int | None) -> str:
+    """N solutions, in words."""
+    return "exactly one complex solution" if number == 1 else f"N = {number} complex solutions"

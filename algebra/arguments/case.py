@@ -1,0 +1,129 @@
+"""One allocation of a linear network whose verdict is searched, and what is known of it so far."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+from algebra.arguments.argument import Argument, FoundEvidence
+from algebra.arguments.order import Attempt
+from algebra.certificates.certificate import Certificate
+from algebra.certificates.family import Effort
+from algebra.certificates.on_ranks import OnRanks
+from algebra.certificates.records import write_form
+from algebra.certificates.verdicts import UNDECIDED
+from algebra.problems.features import Features
+from algebra.problems.problem import Problem
+from algebra.ranks.generic_rank import GenericRank
+from algebra.systems.root_count import NUMERICAL, RootCount
+from algebra.time_limits import is_over
+
+_State = TypeVar("_State")
+
+
+class Case(OnRanks):
+    """Certifies one allocation, given its ranks, which are equal.
+
+    Parameters
+    ----------
+    problem, effort, ranks
+        As for `OnRanks`: the ranks are the network's and the allocation's.
+    features : frozenset of Feature
+        The features of the problem, and of one that is reduced to it.
+
+    Attributes
+    ----------
+    roots : RootCount or None
+        N of the whole allocation, once it is counted.
+    at_least : int or None
+        The number of solutions that were found, if N is not known.
+    tried : dict of str to str
+        What the searches tried, in words, by argument.
+    left_out : bool
+        Whether a time limit ended a count that might have decided it.
+    covered : frozenset of str
+        The verdicts for which the present argument's theorem is proved for these features.
+    attempt : int
+        Number of searches for the present argument before this one.
+    seconds : float
+        For a Gröbner basis of the present search.
+    """
+
+    def __init__(
+        self,
+        problem: Problem,
+        effort: Effort,
+        ranks: tuple[GenericRank, GenericRank],
+        features: Features,
+    ) -> None:
+        super().__init__(problem, effort, *ranks)
+        self.features = features
+        self.covered: frozenset[str] = frozenset()
+        self.roots: RootCount | None = None
+        self.at_least: int | None = None
+        self.tried: dict[str, str] = {}
+        self.left_out = False
+        self.attempt, self.seconds = 0, effort.limits.basis
+        self._attempts: Counter[str] = Counter()
+        self._states: dict[str, Any] = {}
+
+    @property
+    def equations(self) -> int:
+        """ρ, the generic rank of the whole network."""
+        return self.whole.rank
+
+    @property
+    def has_surplus(self) -> bool:
+        """Whether more weights learn than there are equations."""
+        return self.problem.allocation.size > self.equations
+
+    @property
+    def how(self) -> str:
+        """What is said of N if it was counted numerically."""
+        return f" ({NUMERICAL})" if self.roots is not None and self.roots.is_numerical else ""
+
+    def begin(self, attempt: Attempt, present: Argument) -> bool:
+        """Before a search: its number and its time; whether a theorem covers the problem."""
+        theorems = [present.theorem(verdict) for verdict in present.why]
+        self.covered = frozenset(t.claim for t in theorems if t.applies(self.features))
+        self.attempt = self._attempts[attempt.argument]
+        self._attempts[attempt.argument] += 1
+        self.seconds = self.effort.limits.part(attempt.divisor)
+        return bool(self.covered)
+
+    def state(self, name: str, make: Callable[[], _State]) -> _State:
+        """What an argument keeps from one of its searches to the next."""
+        if name not in self._states:
+            self._states[name] = make()
+        found: _State = self._states[name]
+        return found
+
+    def by(self, argument: Argument, found: FoundEvidence) -> Certificate:
+        """The certificate by an argument."""
+        if found.evidence is not None:
+            self.evidence[argument.name] = write_form(argument.form, found.evidence)
+        if found.roots is not None:
+            self.counted(found.roots)
+        if found.note:
+            self.notes.append(found.note)
+        number = None if self.roots is None else self.roots.value
+        why = argument.sentence(found.verdict, self.equations, number)
+        return self.conclude(
+            found.verdict, found.rule, why=why, generic_root_count=number,
+            theorem=argument.theorem(found.verdict),
+        )  # fmt: skip
+
+    def undecided(self) -> Certificate:
+        """The certificate if no argument was found."""
+        rule, number = "not minimal, root count out of reach", None
+        if self.has_surplus:
+            rule = "not minimal, more weights than equations"
+        elif self.roots is not None:
+            number = self.roots.value
+            rule = f"not minimal, {number} complex solutions{self.how}"
+        tried = [*self.tried.values(), *["the time limit was reached"] * is_over()]
+        return self.conclude(
+            UNDECIDED, rule, tried=tuple(tried), generic_root_count=number,
+            root_count_at_least=self.at_least, out_of_time=self.left_out or is_over(),
+        )  # fmt: skip

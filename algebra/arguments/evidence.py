@@ -1,0 +1,106 @@
+"""Evidence on linear networks as it is read from a file: ranks, N, and one argument.
+
+The forms that several arguments use are here; an argument's own is in its module
+(`algebra.arguments`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+
+from algebra.arguments.argument import Argument
+from algebra.arguments.order import NAMES, ROOT_COUNT, argument
+from algebra.certificates.checks import CheckFailed
+from algebra.certificates.claim import Claim
+from algebra.certificates.points import Matrices, need_numbers, need_support, rational
+from algebra.certificates.rank_claims import EvidenceOnRanks, context_of
+from algebra.certificates.records import matrices, matrix, rational_of, read_form
+from algebra.networks.base import Cell
+from algebra.problems.laws.values import pins
+from algebra.problems.problem import Problem
+
+# A weight or sample, of at most 64 characters; those of certification have at most four.
+Entry = rational_of(64)
+Weights = Annotated[Matrices, matrices(Entry)]
+Samples = Annotated[np.ndarray, matrix(lambda context: context["network"].input_shape, Entry)]
+
+
+@dataclass(frozen=True)
+class LinearEvidence:
+    """The evidence of a certificate of a linear network.
+
+    Attributes
+    ----------
+    ranks : EvidenceOnRanks
+        With N, if the file has it.
+    argument : Argument or None
+        Besides N.
+    value : object
+        The evidence of the argument.
+    """
+
+    ranks: EvidenceOnRanks
+    argument: Argument | None
+    value: Any
+
+
+def read_linear(claim: Claim) -> LinearEvidence:
+    """The evidence of a claim: what is common, and that of at most one argument besides N.
+
+    Raises
+    ------
+    CheckFailed
+        If something cannot be read, or is not for this verdict; the message gives its place.
+    """
+    given, context = claim.evidence, context_of(claim.problem)
+    names = [name for name in given if name in NAMES and name != ROOT_COUNT]
+    common = {name: value for name, value in given.items() if name not in names}
+    ranks = EvidenceOnRanks.from_dict(common, "evidence", context)
+    for name in names:
+        if ranks.labels_vanish or claim.verdict not in argument(name).why:
+            text = f"has no place in the certificate of a {claim.verdict} allocation"
+            raise CheckFailed(f"evidence.{name}", text)
+    if len(names) > 1:
+        raise CheckFailed(f"evidence.{names[1]}", f"does not belong beside {names[0]}")
+    if not names:
+        return LinearEvidence(ranks, None, None)
+    own = argument(names[0])
+    value = read_form(own.form, given[own.name], f"evidence.{own.name}", context)
+    return LinearEvidence(ranks, own, value)
+
+
+def need_drawn(
+    problem: Problem,
+    weights: Mapping[str, np.ndarray],
+    teacher: Mapping[str, np.ndarray],
+    where: str,
+) -> None:
+    """An instance and its neighbours must be drawable: structural zeros, signs, exact numbers.
+
+    Parameters
+    ----------
+    problem : Problem
+    weights, teacher : mapping of str to ndarray of fmpq
+    where : str
+        The place of the instance in the file.
+
+    Raises
+    ------
+    CheckFailed
+    """
+    for name, given in (("weights", weights), ("teacher", teacher)):
+        place = f"{where}.{name}"
+        need_support(given, problem, place)
+        # A match does not depend on the values before learning; exact numbers are not drawn.
+        free: set[Cell] = set()
+        if name == "weights":
+            free = {*problem.allocation.cells, *pins(problem.student())}
+        for own, i, j in problem.distribution.against(given, problem.support, free):
+            text = f"{given[own][i, j]} does not have the sign that it is drawn with"
+            raise CheckFailed(f"{place}.{own}[{i}][{j}]", text)
+    numbers = {cell: rational(value) for cell, value in pins(problem.student()).items()}
+    need_numbers(weights, numbers, f"{where}.weights")
