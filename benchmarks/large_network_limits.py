@@ -1,38 +1,34 @@
 """MP of large networks for eleven sets of cells, by NumPy alone: closed forms and resultants.
 
-Each function writes the limit's equations by hand (T = r, b = d = 1), and decides them for many
-draws at once.  `matchprob estimate FILE --limit` of the first five must agree.  The next five have
-more cells than equations, at n = 10^16; the last one is a network of three layers.
-docs/large-networks.md has their limits.
+Each function writes the limit's equations by hand (T = r, b = d = 1), and decides them for k draws
+at once; `normal(shape)` gives standard normal numbers.  `matchprob estimate FILE --limit` of the
+first five must agree, and does, trial by trial (tests/benchmarks/test_large_network_limits.py).
+The next five have more cells than equations, at n = 10^16; the last one is a network of three
+layers.  large_network_limits.csv has what 100,000 draws give.
 
-    python benchmarks/large_network_limits.py [draws]
+    python benchmarks/large_network_limits.py [draws] > benchmarks/large_network_limits.csv
 """
 
 import sys
+from functools import partial
 
 import numpy as np
 
-rng = np.random.default_rng(63)
 
-
-def normal(*shape):
-    return rng.standard_normal(shape)
-
-
-def two_loops(k):
+def two_loops(normal, k):
     """a ξ + b η = y, a ξ² + b η² = 0: real if and only if ab < 0."""
     a, b = normal(k) * normal(k), normal(k) * normal(k)
     return a * b < 0
 
 
-def loop_and_cell(k):
+def loop_and_cell(normal, k):
     """ξ² P Q = y_2 − η (…), η from the first equation: real if the two sides have one sign."""
     P, Q, P0, P1, Q0, Q1, y1, y2 = normal(8, k) * np.array([[1]] * 6 + [[2**0.5]] * 2)
     eta = y1 / (P0 * Q0)
     return (y2 - eta * (P0 * Q1 + P1 * Q0)) * P * Q > 0
 
 
-def diagonal(k):
+def diagonal(normal, k):
     """Σ c ξ = y, Σ c ξ² = Σ c ξ³ = 0: real points of a conic and a cubic in the plane."""
     c1, c2, c3 = normal(3, k) * normal(3, k)
     # With ξ3 = 1: x² = −(c2 y² + c3)/c1, and x (c1 x²) = −(c2 y³ + c3): squared, of degree 6 in y.
@@ -47,7 +43,7 @@ def diagonal(k):
     return found
 
 
-def disjoint(k):
+def disjoint(normal, k):
     """Three disjoint cells: a line and two quadrics, by the discriminant on the line."""
     P, Q, P1, Q1, P2, Q2 = normal(6, 3, k)
     y = normal(3, k) * 2**0.5
@@ -67,7 +63,7 @@ def disjoint(k):
     return found
 
 
-def cycle(k):
+def cycle(normal, k):
     """A 3-cycle: one weight of order √n, from the first equation; then a line and a quadric.
 
     In three ways, one for each weight, on the same numbers.
@@ -92,7 +88,7 @@ def cycle(k):
     return found
 
 
-def two_steps(cells, k, root=1e8):
+def two_steps(cells, normal, k, root=1e8):
     """Any cells, T = m = 2, n = root² units: a quadric on a hyperplane, by eigenvalues."""
     heads, tails = np.array(cells).T
     units = int(max(heads.max(), tails.max())) + 1
@@ -120,7 +116,7 @@ def two_steps(cells, k, root=1e8):
     return found
 
 
-def layers(k):
+def layers(normal, k):
     """W_3 W_2 W_1, two inputs, two outputs: a cell of W_1 for each input, of W_3 for each output.
 
     y_oi = w_i p_io + u_o q_oi + u_o w_i g_oi: without w_i two bilinear equations in u_1, u_2.
@@ -150,16 +146,18 @@ CASES = {
     "diagonal of 3, T = 3": diagonal,
     "3 disjoint cells, T = 3": disjoint,
     "3-cycle, T = 3": cycle,
-    "3 loops, T = 2": lambda k: two_steps(LOOPS[:3], k),
-    "4 loops, T = 2": lambda k: two_steps(LOOPS, k),
-    "2 loops and a cell, T = 2": lambda k: two_steps((*LOOPS[:2], (2, 3)), k),
-    "2 loops, a joined cell, T = 2": lambda k: two_steps((*LOOPS[:2], (1, 3)), k),
-    "3-cycle, T = 2": lambda k: two_steps(((0, 1), (1, 2), (2, 0)), k),
+    "3 loops, T = 2": partial(two_steps, LOOPS[:3]),
+    "4 loops, T = 2": partial(two_steps, LOOPS),
+    "2 loops and a cell, T = 2": partial(two_steps, (*LOOPS[:2], (2, 3))),
+    "2 loops, a joined cell, T = 2": partial(two_steps, (*LOOPS[:2], (1, 3))),
+    "3-cycle, T = 2": partial(two_steps, ((0, 1), (1, 2), (2, 0))),
     "4 cells of 3 layers": layers,
 }
 
 if __name__ == "__main__":
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
+    rng = np.random.default_rng(63)
+    print("cells,draws,mp,half_width")
     for name, decide in CASES.items():
-        share = decide(draws).mean()
-        print(f"{name:<30} {share:.4f} ± {1.96 * (share * (1 - share) / draws) ** 0.5:.4f}")
+        share = decide(lambda *shape: rng.standard_normal(shape), draws).mean()
+        print(f'"{name}",{draws},{share:.4f},{1.96 * (share * (1 - share) / draws) ** 0.5:.4f}')

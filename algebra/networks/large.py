@@ -161,6 +161,12 @@ class LimitNetwork(HasJacobian):
             object.__setattr__(self, "labels", tuple(sorted(labels)))
         super().__post_init__()
         self.program()
+        if self.m < self.T * self.b and any(self.sizes_of_labels):
+            raise InputError(
+                f"with `growth` = {shown([str(g) for g in self.growth])} some steps are larger "
+                f"than the labels; then there must be at least T·b = {self.T * self.b} samples: "
+                f"each of m = {self.m} mixes steps of different sizes"
+            )
 
     def _list(self, name: str) -> Sequence[Any]:
         value = getattr(self, name)
@@ -209,11 +215,6 @@ class LimitNetwork(HasJacobian):
     def tails(self) -> tuple[int, ...]:
         """The columns of W with a learnable cell."""
         return tuple(sorted({j for _, j in self.cells}))
-
-    @property
-    def is_joined(self) -> bool:
-        """Whether the tail of a cell is the head of one, so that products grow."""
-        return bool(set(self.heads) & set(self.tails))
 
     @property
     def shapes(self) -> dict[str, tuple[int, int]]:

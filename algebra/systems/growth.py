@@ -26,9 +26,14 @@ equations the limit is 1 if it is 1 for some of the cells: the others may keep w
 Growths are *guessed* from one instance with √n = 2^120, solved over Q, and then *counted*: N_g
 modulo a random prime (simple solutions lift to characteristic 0, so that a count is never too
 large), N as in `algebra.systems.root_count`.  If the counts do not sum up to N, nothing is said:
-some solution of the leading parts is multiple or has a zero.  Equations of steps whose products are
-larger than every label have the label 0; the problem then has a teacher with labels at the other
-steps.  Where it has none, N_g is a generic root count, and "maximal" certifies (b).
+some solution of the leading parts is multiple or has a zero.  Where it has no teacher, N_g is a
+generic root count, and "maximal" certifies (b).
+
+**Steps larger than the labels.**  With m ≥ Tb samples the equations are those of the entries of
+each A_t.  If the products of a step are larger than every label, its equations have the label 0;
+the problem then has a teacher with labels at the other steps.  With fewer samples each equation has
+all steps: if none is larger than the labels its largest part is the sum of theirs, else it would
+have to be freed of the larger steps first, and such growths are left out.
 """
 
 from __future__ import annotations
@@ -129,9 +134,8 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
     network = problem.network
     cells = _cells(problem)
     sizes = {name: getattr(network, name) for name in ("T", "b", "d", "m")}
-    plain = LimitNetwork(cells=cells, **sizes)
-    if not plain.is_joined:
-        return Limit((_problem(plain),))
+    if not {i for i, _ in cells} & {j for _, j in cells}:
+        return Limit((_problem(LimitNetwork(cells=cells, **sizes)),))
     large = LargeNetwork(cells=cells, root=random_prime(random.Random(f"large/{seed}")), **sizes)
     everything = Allocation.from_masks(large, {"W": np.ones((len(cells), 1), np.int8)})
     whole = network_rank(large, None, seed).rank
@@ -151,7 +155,11 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
     roots = generic_root_count(everything, seed=seed, timeout=timeout, has_full_rank=True)
     parts, counts = [], []
     for growth in _growths(replace(large, root=1 << _ROOT), seed, timeout):
-        part = _problem(LimitNetwork(cells=cells, growth=growth, **sizes))
+        try:
+            part = _problem(LimitNetwork(cells=cells, growth=growth, **sizes))
+        except InputError:
+            # Fewer samples than inputs mix steps of different sizes.
+            continue
         count = _count(part, seed, timeout)
         if count:
             parts.append(part)

@@ -132,6 +132,9 @@ def test_what_has_no_meaning_is_refused():
     refuses("more than|operations", LimitNetwork, cells=many_cells, T=40, b=1, d=1, m=1)
     data = {"network": {"kind": "limit", "cells": [[0, 0], [1, 1]], **sizes}}
     refuses(r"\[teacher\]", problem_from_dict, {**data, "learnable": {"W": "all"}})
+    # Two samples of three steps, of which the last two are larger than the labels.
+    mixed = {"kind": "limit", **sizes, "T": 3, "cells": [[0, 0], [1, 1]]}
+    refuses("at least T·b = 3 samples", network_from_dict, mixed)
 
 
 def test_a_verdict_of_the_kind_verifies():

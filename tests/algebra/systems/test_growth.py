@@ -8,6 +8,7 @@ import pytest
 from flint import fmpq
 
 import matchprob as mp
+from algebra.errors import InputError
 from algebra.networks.large import LargeNetwork
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.rings import RationalField
@@ -44,14 +45,17 @@ def test_growths_and_their_numbers(cells, T, counts):
     assert sorted(limit_of(large(cells, T)).counts) == sorted(counts)
 
 
-@pytest.mark.parametrize("cells", [KNOWN[4][0], KNOWN[5][0], KNOWN[6][0]])
-def test_real_solutions_at_large_n_are_those_of_the_parts(cells):
+@pytest.mark.parametrize(
+    ("cells", "m"),
+    [(KNOWN[4][0], 3), (KNOWN[5][0], 3), (KNOWN[6][0], 3), (((0, 1), (1, 2)), 2)],
+)
+def test_real_solutions_at_large_n_are_those_of_the_parts(cells, m):
     """At √n = 10^24 an instance has as many real solutions as the limit's systems together."""
-    parts = limit_of(large(cells, 3)).parts
+    parts = limit_of(large(cells, 3, m=m)).parts
     found = set()
     for seed in range(4):
         rows = []
-        whole = LargeNetwork(cells=cells, T=3, b=1, d=1, m=3, root=10**24)
+        whole = LargeNetwork(cells=cells, T=3, b=1, d=1, m=m, root=10**24)
         pairs = [(whole, whole)]
         pairs += [(p.network, p.network if p.teacher is None else p.teacher.network) for p in parts]
         for network, labelled in pairs:
@@ -64,6 +68,23 @@ def test_real_solutions_at_large_n_are_those_of_the_parts(cells):
         assert rows[0] == sum(rows[1:])
         found.add(rows[0])
     assert len(found) > 1
+
+
+@pytest.mark.parametrize("T", [2, 3, 4])
+@pytest.mark.parametrize("b", [1, 2])
+def test_growths_have_at_most_all_solutions(T, b):
+    """Of pairs of cells no growths have more solutions than N, and more steps are left out."""
+    pairs = [((0, 0), (1, 1)), ((0, 1), (1, 0)), ((0, 1), (1, 2))]
+    for cells in pairs:
+        problem = large(cells, T, b=b, d=b, m=2 // b)
+        try:
+            found = limit_of(problem)
+        except InputError:
+            assert (cells, b) == (pairs[0], 1)
+            assert T > 2
+            continue
+        assert sum(found.counts) <= generic_root_count(problem.allocation).value
+        assert all(part.teacher is None for part in found.parts) or T * b <= 2 // b
 
 
 def test_cells_that_are_not_joined_need_no_growth():
@@ -110,5 +131,7 @@ def test_what_the_theorem_does_not_cover_is_refused():
         (mp.Problem(net, masks, support={"B": np.eye(7, 1, dtype=int)}), "support"),
         (large(((0, 0), (1, 2), (2, 1)), 3), "not all of them are simple"),
         (large(((0, 0), (1, 1), (2, 2)), 2), "as many cells as equations"),
+        # Two samples mix three steps, of which the last is larger than the labels.
+        (large(((0, 0), (1, 1)), 3, m=2), "not of this kind"),
     ):
         refuses(words, limit_of, other)

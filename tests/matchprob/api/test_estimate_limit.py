@@ -41,13 +41,3 @@ def test_an_odd_growth_is_certified():
     found = mp.estimate(large(((0, 1), (1, 2)), 2), 5, limit=True)
     assert found.certified == 1
     assert found.to_dict()["systems"][0]["network"]["kind"] == "limit"
-
-
-def test_more_steps_than_samples():
-    """Two samples of three steps: the labels are generic though step 3 has none of its own."""
-    mask = np.diag([1, 1, 0])
-    net = mp.LinearRNN(n=3, T=3, b=1, d=1, m=2)
-    found = mp.estimate(mp.Problem(net, {"W": mask}), 20, limit=True)
-    assert found.systems[0].teacher is not None
-    assert (found.undetermined, {c.complex for c in found.counts}) == (0, {6})
-    assert 0 < found.matched < 20
