@@ -1,12 +1,22 @@
 """What MP tends to: digraphs, fitted powers, tables of a short run."""
 
+import random
 from itertools import combinations, permutations, product
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import matchprob as mp
+from algebra.questions.surveys.limits import limit_verdict
 from matchprob.figures import Run, find_figure
 from matchprob.figures.papers import large_networks as large
+from matchprob.figures.tables import groups, read_table
+from numeric.experiments.large_networks import count_trials
+from tests.samples import many
+
+ROOT = Path(__file__).parents[3]
+KEPT = groups(read_table(ROOT / "docs" / "figures" / "large-networks-curves.csv"), "curve")
 
 
 def test_digraphs_by_brute_force():
@@ -59,3 +69,57 @@ def test_a_short_run(tmp_path, monkeypatch):
     figure = find_figure("large-networks").pictures[0]
     (axes,) = figure.draw(found.tables).axes
     assert np.allclose(axes.get_lines()[0].get_xdata(), [8, 16384])
+
+
+@pytest.mark.parametrize("curve", large._CURVES, ids=lambda curve: curve.name)
+def test_networks_of_64_units(curve):
+    """MP of other trials at n = 64 is the kept limit plus the fitted bias, within 3 errors."""
+    rows = KEPT[curve.name]
+    best, *_ = large.approach(rows)
+    assert abs(best["away"]) < 3
+    power, trials = float(best["law"].removeprefix("n^-")), many(100)
+    problem = large.problem_of(curve.cells, 64, len(curve.cells))
+    (found,) = count_trials([problem], trials, [63])
+    assert found.undetermined == 0
+    expected = rows[0]["mp"] + best["c"] * 64**-power
+    error = (expected * (1 - expected) / trials + (best["error"] * 64**-power) ** 2) ** 0.5
+    assert abs(found.matched / trials - expected) < 3 * error
+
+
+def verified(problem):
+    """The verdict on a limit, of which each part's own verdict must verify."""
+
+    def decide(part):
+        found = mp.certify(part)
+        assert found.verdict == "undecided" or mp.verify(found).holds
+        return found
+
+    return limit_verdict(problem, decide).verdict
+
+
+@pytest.mark.parametrize("T", [2, 3, 4])
+@pytest.mark.parametrize("b", [1, 2])
+def test_verdicts_on_limits_verify(T, b):
+    """Of pairs of cells every verdict verifies; a trial decides none otherwise."""
+    pairs = large.digraphs(2)
+    for cells in random.Random(T).sample(pairs, min(len(pairs), many(2))):
+        problem = large.problem_of(cells, 4, T, b, b)
+        found = verified(problem)
+        if found in ("maximal", "minimal"):
+            assert _outcome(problem) in (None, found == "maximal")
+
+
+def _outcome(problem):
+    """Whether a trial of the limit matches; None where its equations are not known."""
+    try:
+        return bool(mp.estimate(problem, 1, limit=True).matched)
+    except mp.InputError:
+        return None
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("T", [3, 4])
+def test_verdicts_on_limits_of_three_cells_verify(T):
+    """Of all digraphs of three cells every verdict verifies."""
+    found = [verified(large.problem_of(cells, 6, T)) for cells in large.digraphs(3)]
+    assert {"maximal", "intermediate"} <= set(found)
