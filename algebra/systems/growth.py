@@ -6,7 +6,7 @@ c, which are normal in the limit.  For generic c the solutions are N Puiseux ser
 w_k ~ n^{g_k} with rational g: the *growth* of a solution.  If cells are joined (the tail of one is
 the head of another), solutions have different growths.
 
-**Theorem.**  For each growth g of a finite list let N_g be the number of simple solutions without
+**Theorem 17.** For each growth g of a finite list let N_g be the number of simple solutions without
 zeros of the equations of largest size, with w = n^g ξ (`LimitNetwork`).  If the sum of all N_g is
 N, then for almost all c the number of real solutions at large n is that of the real solutions of
 all these systems together.  In particular (a) the limit of MP is the probability that one of them
@@ -16,7 +16,7 @@ has a real solution, and (b) it is 1 if some N_g is odd.
 size plus positive powers of n^{-1/q}.  By the implicit function theorem every simple solution of
 these parts continues to one solution for large n, real if and only if it is real (the conjugate
 solution continues to the conjugate).  Solutions of different g, or of one g without zeros, are
-different at large n, so these are all N.  (a) By Theorem 2 of `algebra.networks.large` the limit of
+different at large n, so these are all N.  (a) By Theorem 16 (`algebra.networks.large`) the limit of
 MP is the probability of a real solution at all large n.  (b) Solutions that are not real come in
 conjugate pairs of equal growth. ∎
 
