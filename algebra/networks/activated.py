@@ -180,11 +180,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         object.__setattr__(self, "activation", Activation.read(self.activation))
         if not isinstance(self.biases, bool):
             raise InputError(f"`biases` ({shown(self.biases)}) must be true or false")
-        if self.activation.is_piecewise and self.encoder is None:
-            raise InputError(
-                f"`activation` ({self.activation}): networks of layers with ReLU are of the kind "
-                "relu or program"
-            )
 
     @abstractmethod
     def stages(self) -> tuple[Stage, ...]:

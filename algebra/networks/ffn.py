@@ -2,18 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar
 
 from algebra.declarations import InFile
+from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork, Stage
-from algebra.networks.activation import ActivationForm
+from algebra.networks.activation import LEAKY, LINEAR, RELU, ActivationForm
+from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.protocols import HasRectifiedLayers
 
 
 @dataclass(frozen=True)
-class FeedForward(ActivatedNetwork):
+class FeedForward(ActivatedNetwork, HasRectifiedLayers):
     """Network ``z_l = φ(W_l z_{l-1} + c_l)``, ``Y = W_L z_{L-1} + e``, z_0 = X.
+
+    With ReLU its instances are decided over activation patterns, as those of kind ``relu``
+    (`algebra.families.relu`).
 
     Parameters
     ----------
@@ -43,6 +49,46 @@ class FeedForward(ActivatedNetwork):
     m: int
     activation: Annotated[Any, InFile(ActivationForm)] = "tanh"
     biases: bool = False
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.activation.name == LEAKY:
+            raise InputError(
+                f"`activation` ({self.activation}): feed-forward networks with leaky ReLU are of "
+                'the kind program; "relu" is decided over activation patterns'
+            )
+
+    @property
+    def family(self) -> str:  # type: ignore[override]
+        """That of ReLU networks, or of networks with activations."""
+        return "relu" if self._is_rectified else super().family
+
+    @property
+    def _is_rectified(self) -> bool:
+        return bool(self.activation.name == RELU)
+
+    @property
+    def rectified_layers(self) -> tuple[tuple[str, str | None], ...]:
+        if not self._is_rectified:
+            return ()
+        hidden = tuple((stage.matrix, stage.bias) for stage in self.stages())
+        return (*hidden, (self.output, self.output_bias))
+
+    @property
+    def has_kinks(self) -> bool:  # type: ignore[override]
+        """No: instances are decided over activation patterns, not at given parameters."""
+        return False
+
+    @property
+    def equations_are(self) -> str:
+        return "" if self._is_rectified else super().equations_are
+
+    @property
+    def rank_decides(self) -> bool:
+        return not self._is_rectified
+
+    def all_active(self) -> Network:
+        return replace(self, activation=LINEAR) if self.biases else self.linear_kind()
 
     @property
     def layers(self) -> int:

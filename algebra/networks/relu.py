@@ -8,15 +8,21 @@ from typing import ClassVar
 
 import numpy as np
 
-from algebra.networks.base import Axis, Network, Support
+from algebra.networks.base import Axis, Support
+from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.networks.protocols import HasLimits, HasPatternCost, HasUnits
+from algebra.networks.protocols import (
+    HasLimits,
+    HasPatternCost,
+    HasRectifiedLayers,
+    HasUnits,
+)
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program
 
 
 @dataclass(frozen=True)
-class ShallowReLU(HasUnits, HasLimits, HasPatternCost, Network):
+class ShallowReLU(HasUnits, HasLimits, HasPatternCost, HasRectifiedLayers):
     """Shallow network ``Y = W2 relu(W1 X)`` (paper 1, section 5).
 
     Parameters
@@ -48,12 +54,19 @@ class ShallowReLU(HasUnits, HasLimits, HasPatternCost, Network):
     def input_shape(self) -> tuple[int, int]:
         return (self.q, self.m)
 
+    @property
+    def rectified_layers(self) -> tuple[tuple[str, str | None], ...]:
+        return ("W1", None), ("W2", None)
+
     def build(self) -> Program:
         build = Builder()
         x = build.sample("X", (self.q,))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
         hidden = build.rectified(build.contract("ij,j->i", blocks["W1"], x))
         return build.program(build.contract("ij,j->i", blocks["W2"], hidden))
+
+    def all_active(self) -> LinearFeedForward:
+        return LinearFeedForward(q=self.q, widths=(self.n,), d=self.d, m=self.m)
 
     def drawn_model(self, support: Support) -> tuple[Model, int | None]:
         """The functions are piecewise linear: no finite ambient dimension."""

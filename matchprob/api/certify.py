@@ -320,7 +320,7 @@ def decide(
     certify: Annotated[bool, LineOption(flag="--quick", help=_QUICK)] = True,
     timeout: common.Timeout = math.inf,
 ) -> ReluDecision | ActivatedDecision:
-    """Decide one trial with a proof that `verify` checks: shallow ReLU, or few weights of tanh.
+    """Decide one trial with a proof that `verify` checks: ReLU layers, or few weights of tanh.
 
     Parameters
     ----------

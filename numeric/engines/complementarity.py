@@ -1,4 +1,4 @@
-"""The engine `complementarity`: shallow ReLU nets, decided or counted."""
+"""The engine `complementarity`: networks of ReLU layers, decided or counted."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ import numpy as np
 
 from algebra.families.relu.equations import relu_system
 from algebra.linalg.numbers import nearest_double
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine
@@ -27,7 +28,7 @@ _MOST_NODES = 400_000
 
 
 class ComplementarityEngine(SequentialEngine):
-    """Decides instances of shallow ReLU nets, or counts their solutions.
+    """Decides instances of networks of ReLU layers, or counts their solutions.
 
     Parameters
     ----------
@@ -43,6 +44,8 @@ class ComplementarityEngine(SequentialEngine):
     witness and the only one of its cell; one on the border of cells counts once.  With more
     weights than equations the matches form a polyhedron: then the count is a lower bound.
 
+    Networks with several hidden layers are decided, not counted.
+
     Constraints are part of the programs of a decision.  A count keeps the solutions that satisfy
     them, over Q; if it is not complete, a decision shows whether there is any.
     """
@@ -54,12 +57,16 @@ class ComplementarityEngine(SequentialEngine):
         """The proved part of the count of one instance."""
         check_time()
         began = time.perf_counter()
+        # Of deeper nets whole cells may match: all outputs are often silent.
+        network = instance.problem.network
+        shallow = isinstance(network, HasRectifiedLayers) and network.is_shallow
         learns = "W1" in instance.allocation.matrices
-        counted = self.complete and (not learns or hull_fits(instance))
+        counted = self.complete and shallow and (not learns or hull_fits(instance))
         if counted:
             real, status, note, solutions = self._solutions(instance)
         if not counted or (status != COMPLETE and not real and has_bounds(instance)):
-            found = decide(instance)
+            # In deeper nets "no match" is proved leaf by leaf.
+            found = decide(instance, certify=not shallow)
             solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
             status = COMPLETE if found.verdict == NONE else UNDETERMINED

@@ -195,7 +195,7 @@ class Refuter:
     def arrangement(self, unit: int) -> Arrangement:
         """The arrangement of the learning unit with this index (0 ≤ unit < k)."""
         if unit not in self._known:
-            own = [list(self.system.X[j]) for j in self.system.cells[unit]]
+            own = [list(values) for _, values in self.system.terms[unit]]
             self._known[unit] = arrangement(own, list(self.system.c[unit]))
         return self._known[unit]
 
@@ -216,15 +216,15 @@ class Refuter:
         are continuous.
         """
         k, m = self.system.pairs
-        W2, G = self.system.W2, self.system.G
-        if fixed.shape != (k, m) or mu.shape != G.shape or self.system.second:
+        W2, G = self.system.outer, self.system.G
+        if fixed.shape != (k, m) or mu.shape != G.shape or not self.system.is_shallow:
             return False
         gap = -sum((mu[o, s] * G[o, s] for o in range(len(G)) for s in range(m)), fmpq(0))
         slopes = rational_matrix(W2[:, :k].T) * rational_matrix(mu)
         unbounded = False
         for i in range(k):
             own = self.arrangement(i)
-            if strict and not (own.is_simple and own.rank == min(len(self.system.cells[i]), m)):
+            if strict and not (own.is_simple and own.rank == min(len(self.system.terms[i]), m)):
                 return False
             least = own.least([slopes[i, s] for s in range(m)], fixed[i], strict=strict)
             if isinstance(least, str):

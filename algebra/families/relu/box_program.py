@@ -77,11 +77,8 @@ class BoxProgram:
     def __init__(self, system: ReluSystem, guesses: GuessMaker | None = None) -> None:
         self.system = system
         k, m = system.pairs
-        self.cells: list[Cell] = [
-            ("W1", i, j) for i, own in zip(system.units, system.cells, strict=True) for j in own
-        ]
-        self.cells += [("W2", o, i) for o, i in system.second]
-        self.box = BoxColumns((system.interval(*cell) for cell in self.cells), 2 * k * m)
+        self.cells: list[Cell] = system.cells
+        self.box = BoxColumns(map(system.interval, self.cells), 2 * k * m)
         self.columns = self.box.end
         self.rows: list[list[fmpq]] = []
         self.right: list[fmpq] = []
@@ -91,23 +88,24 @@ class BoxProgram:
     def _write(self) -> None:
         system = self.system
         k, m = system.pairs
-        d, W2 = len(system.G), system.W2
-        place = {cell: at for at, cell in enumerate(self.cells)}
-        for t in range(k):
+        d, place = len(system.G), 0
+        for t, own in enumerate(system.terms):
+            before = [(j, w) for (to, j), w in system.inner.items() if to == t]
             for s in range(m):
                 row = self.box.blank()
                 row[t * m + s], row[(k + t) * m + s] = _ONE, -_ONE
-                first = [place["W1", system.units[t], j] for j in system.cells[t]]
-                terms = [(w, -system.X[j, s]) for w, j in zip(first, system.cells[t], strict=True)]
+                for j, weight in before:
+                    row[j * m + s] = -weight
+                terms = [(at, -values[s]) for at, (_, values) in enumerate(own, place)]
                 self.right.append(self.box.enter(row, system.c[t, s], terms))
                 self.rows.append(row)
+            place += len(own)
         for o in range(d):
+            read = [(at, v) for at, (o2, _, v) in enumerate(system.read, place) if o2 == o]
             for s in range(m):
                 row = self.box.blank()
-                for t in range(k):
-                    row[t * m + s] = W2[o, t]
-                second = [i for o2, i in system.second if o2 == o]
-                terms = [(place["W2", o, i], system.hidden[i, s]) for i in second]
+                row[s : k * m : m] = system.outer[o]
+                terms = [(at, values[s]) for at, values in read]
                 self.right.append(self.box.enter(row, system.G[o, s], terms))
                 self.rows.append(row)
         for row, width in self.box.equations():

@@ -1,11 +1,13 @@
-"""Verdicts on shallow ReLU nets, by counting or by one refuted instance.
+"""Verdicts on networks of ReLU layers, by counting or by one refuted instance.
 
-MP > 0 for every allocation, even an empty one: with positive probability all samples lie in a
-half-space in which all units of teacher and student are inactive, and both outputs are 0.  So
-nothing is minimal.  MP < 1 if for every activation pattern the student has fewer dimensions than
-the teacher's labels have when all its units are active, which has positive probability too (the
-budgets bound all patterns at once).  And MP < 1 if one instance has no match, nor any nearby
-instance (`algebra.families.relu.verify`).
+MP > 0 for every allocation, even an empty one: with positive probability all units of the last
+hidden layer are inactive in teacher and student, and both outputs are 0.  (In a shallow net all
+samples then lie in a half-space; behind a hidden layer weights below 0 are enough.)  With biases
+outputs are then those of the last layer, so all of them that exist must learn; otherwise nothing is
+said here.  So nothing is minimal.  MP < 1 if for every activation pattern the student has fewer
+dimensions than the teacher's labels have when all its units are active, which has positive
+probability too (the budgets bound all patterns at once).  And MP < 1 if one instance has no match,
+nor any nearby instance (`algebra.families.relu.verify`).
 """
 
 from __future__ import annotations
@@ -14,6 +16,8 @@ from contextlib import suppress
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
+
+import numpy as np
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
@@ -31,7 +35,7 @@ from algebra.certificates.verdicts import (
 )
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
-from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem
@@ -43,7 +47,7 @@ from algebra.time_limits import OutOfTime, phase
 # Exact numbers cannot be perturbed, and with signs units may be unable to be inactive at once.
 _LAWS: Covers = {
     Feature.BOUNDED: "W1, W2 and X may be multiplied by positive numbers: an instance is scaled "
-    "into the support, and units are inactive near 0 too",
+    "into the support; units are inactive, or all active, for weights of any size",
     Feature.DISCRETE: NEARBY[Feature.DISCRETE],
     Feature.SCALES: NEARBY[Feature.SCALES],
     Feature.ZEROS: NEARBY[Feature.ZEROS],
@@ -59,28 +63,51 @@ NO_MATCH_NEARBY = Premises(
     {**_LAWS, Feature.PIECES: "the leaves cover all activation patterns"},
 )
 
+_NONE = "none is exceeded"
 THEOREMS = (FEW_DIMENSIONS, NO_MATCH_NEARBY)
 
 
 def certify_relu(problem: Problem, effort: Effort) -> Certificate:
-    """Decide an allocation of a shallow ReLU net if possible."""
-    found = certified(problem, effort, lambda: _decided(problem, effort), can_vanish=True)
+    """Decide an allocation of a network of ReLU layers if possible."""
+    found = certified(
+        problem, effort, lambda: _decided(problem, effort), can_vanish=not has_biases(problem)
+    )
     return replace(found, explained=_explained(found, effort)) if found.equations else found
+
+
+def has_biases(problem: Problem) -> bool:
+    """Whether labels may differ from 0 without a path from an input."""
+    network = problem.network
+    assert isinstance(network, HasRectifiedLayers)
+    return any(bias is not None for _, bias in network.rectified_layers)
+
+
+def matches_in_silence(problem: Problem) -> bool:
+    """Whether a student with inactive units matches a teacher with inactive units.
+
+    The last layer has no biases, or all that exist learn.
+    """
+    network = problem.network
+    assert isinstance(network, HasRectifiedLayers)
+    bias = network.rectified_layers[-1][1]
+    if bias is None:
+        return True
+    learns = np.asarray(problem.allocation.masks[bias]) != 0
+    exists = np.asarray(problem.support.get(bias, np.ones_like(learns))) != 0
+    return bool((learns | ~exists).all())
 
 
 def _explained(found: Certificate, effort: Effort) -> Explanation:
     """Why MP is between 0 and 1, or what is open."""
     estimate, costly = estimate_steps(found.problem), too_costly(found.problem)
     if found.verdict == UNDECIDED:
+        shallow = isinstance(found.problem.network, ShallowReLU)
+        longer = (longer_search(effort.limits),) if shallow else ()
         return Explanation(
             (*found.notes, *costly),
             OPEN_PATTERNS,
             "one instance without a match that persists nearby (then MP < 1)",
-            (
-                longer_search(effort.limits),
-                *estimate,
-                step("decide", "one instance, with a proof for it"),
-            ),
+            (*longer, *estimate, step("decide", "one instance, with a proof for it")),
         )
     if "no_match" in found.evidence:
         known = [
@@ -93,16 +120,18 @@ def _explained(found: Certificate, effort: Effort) -> Explanation:
 
 
 def _decided(problem: Problem, effort: Effort) -> Certificate:
-    seed, refuted, network = effort.seed, effort.tools.refuted, problem.network
-    assert isinstance(network, ShallowReLU)
-    notes = []
-    allocation = problem.allocation
-    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    seed, network = effort.seed, problem.network
+    assert isinstance(network, HasRectifiedLayers)
+    # Only leaves of shallow nets are refuted with slack.
+    shallow = isinstance(network, ShallowReLU)
+    refuted = effort.tools.refuted if shallow else None
+    notes, silent = [], matches_in_silence(problem)
+    allocation, active = problem.allocation, network.all_active()
     with phase("generic ranks"):
         whole = network_rank(active, problem.support, seed)
     bound = min(rank_bound(allocation), allocation.size, whole.rank)
-    certain = bound < whole.rank
-    if allocation.size:
+    certain = bound < whole.rank and silent
+    if allocation.size and shallow:
         # Only for the report: omitted if there is no time.
         with suppress(OutOfTime):
             sampled = sample_pattern_ranks(allocation, seed=seed)
@@ -125,11 +154,16 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         rule = "an instance without a match, which has none nearby either"
     else:
         rule = "decided per instance, not in general, for a ReLU network"
-    tried = ["budgets of rows, columns and layers: none is exceeded"]
+    exceeded = "some are exceeded, but MP > 0 is not known" if bound < whole.rank else _NONE
+    tried = [f"budgets of rows, columns and layers: {exceeded}"]
     if refuted is not None:
         what = "none found" if in_time else "the time limit was reached"
         tried.append(f"a search for an instance without a match that persists: {what}")
-    everywhere = "never minimal: teacher and student are both silent with positive probability"
+    everywhere = (
+        "never minimal: teacher and student are both silent with positive probability"
+        if silent
+        else "where all units are silent, labels are the last layer's biases: some do not learn"
+    )
     return Certificate(
         problem=problem,
         verdict=UNDECIDED if not certain and instance is None else INTERMEDIATE,

@@ -57,6 +57,8 @@ from algebra.errors import one_line
 from algebra.families.relu.arrangement import Refuter, arrangement_size
 from algebra.families.relu.equations import ReluSystem, relu_system
 from algebra.families.relu.leaves import Leaf, is_refuted, leaves_cover
+from algebra.networks.ffn import FeedForward
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.intervals import Interval
@@ -68,8 +70,9 @@ NO_MATCH: Literal["no match"] = "no match"
 
 # Largest number of vertices and rays of all units' arrangements for which a check by μ is made.
 _MOST_VERTICES = 200_000
-# The largest size of a network in a decision file.
+# The largest size of a network in a decision file, and number of hidden layers.
 _LARGEST = 10_000
+_MOST_LAYERS = 50
 _Rational = rational_of(PROOF_LIMITS.digits)
 _Size = Annotated[int, Keyword("minimum", 1), Keyword("maximum", _LARGEST)]
 _Weights = Annotated[Mapping[str, np.ndarray], matrices(_Rational)]
@@ -87,7 +90,28 @@ class ReluSizes(Record):
     m: _Size
 
 
-def _read_network(value: Any, place: str, context: Context) -> ShallowReLU:
+@dataclass(frozen=True)
+class LayeredSizes(Record):
+    """See `algebra.networks.ffn.FeedForward`; hidden layers have at most `_LARGEST` units."""
+
+    kind: Literal["ffn"]
+    q: _Size
+    widths: tuple[_Size, ...]
+    d: _Size
+    m: _Size
+    activation: Literal["relu"]
+    biases: bool = False
+
+
+def _read_network(value: Any, place: str, context: Context) -> HasRectifiedLayers:
+    if isinstance(value, Mapping) and value.get("kind") == FeedForward.kind:
+        given = LayeredSizes.from_dict(value, place)
+        if sum(given.widths) > _LARGEST or len(given.widths) > _MOST_LAYERS:
+            raise CheckFailed(within(place, "widths"), "is too large")
+        with RefusedAt(place):
+            return FeedForward(
+                given.q, given.widths, given.d, given.m, given.activation, given.biases
+            )
     sizes = ReluSizes.from_dict(value, place)
     return ShallowReLU(sizes.q, sizes.n, sizes.d, sizes.m)
 
@@ -138,8 +162,10 @@ class DecisionFile(Record):
     format: Literal["matchprob relu decision"]
     version: Literal[1]
     network: Annotated[
-        ShallowReLU,
-        Converted(ReluSizes, _read_network, lambda net: {"kind": net.kind, **net.sizes}),
+        HasRectifiedLayers,
+        Converted(
+            ReluSizes | LayeredSizes, _read_network, lambda net: {"kind": net.kind, **net.sizes}
+        ),
     ]
     cells: Annotated[tuple[Cell, ...], _CELLS]
     weights: _Weights
@@ -207,10 +233,10 @@ def decision_data(
     """
     cells, box = system.allocation.cells, None
     if system.box:
-        intervals = [system.interval(*cell) for cell in cells]
+        intervals = [system.interval(cell) for cell in cells]
         box = tuple((interval.low, interval.high) for interval in intervals)
     network = system.allocation.network
-    assert isinstance(network, ShallowReLU)
+    assert isinstance(network, HasRectifiedLayers)
     file = DecisionFile(
         format=FORMAT, version=VERSION, network=network, cells=cells,
         weights=system.weights, X=np.array(system.X), Y=np.array(system.Y),
@@ -290,7 +316,7 @@ def read_decision(data: object, place: str = "") -> Decision:
         at = f"{within(place, 'leaves')}[{t}]"
         table = LeafTable.from_dict(leaf, at, {"system": system})
         leaves.append(Leaf(table.fixed.astype(int), table.mu, table.lam))
-    if any(leaf.mu is not None and leaf.lam is None for leaf in leaves):
+    if system.is_shallow and any(leaf.mu is not None and leaf.lam is None for leaf in leaves):
         _limit_arrangements(system)
     return Decision(system, given.teacher, given.verdict, witness, tuple(leaves))
 
@@ -298,7 +324,7 @@ def read_decision(data: object, place: str = "") -> Decision:
 def _limit_arrangements(system: ReluSystem) -> None:
     """Refuse units with too many vertices, since checks enumerate all of them."""
     _, m = system.pairs
-    total = sum(arrangement_size(len(own), m) for own in system.cells)
+    total = sum(arrangement_size(len(own), m) for own in system.terms)
     if total > _MOST_VERTICES:
         raise TooLarge(
             f"the units' arrangements may have {total:,} vertices and rays; verification goes "
@@ -347,7 +373,7 @@ def verify_decision(data: Any) -> Checked:
         text = f"the witness, put through the whole network, {'gives' if passed else 'misses'} Y"
         if system.box:
             inside = all(
-                value in system.interval(*cell)
+                value in system.interval(cell)
                 for cell, value in zip(system.allocation.cells, decision.witness, strict=True)
             )
             text += " and lies in the box" if passed else "" if inside else "; it is not in the box"

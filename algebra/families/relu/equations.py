@@ -1,44 +1,48 @@
-r"""A shallow ReLU instance over Q: exact witnesses of a match, Farkas vectors of its absence.
+r"""A ReLU instance over Q: exact witnesses of a match, Farkas vectors of its absence.
 
-With ``h = (learnable weights of a row)·x + c``, ``u = relu(h)`` and ``v = u − h`` an instance
-has a match exactly if
+The network has layers ``h_l = W_l z_{l-1} + c_l``, ``z_l = relu(h_l)`` with z_0 = X, and labels
+``Y = W_L z_{L-1} + e``; a shallow one has two.  A hidden unit *moves* if its input depends on
+learnable weights (of its own row, or of units before it) and a path of weights leads from it to an
+output.  If no learnable weight multiplies a unit that moves, then with u = relu(h), v = u − h of
+the k moving units an instance has a match exactly if
 
-    u[i, s] − v[i, s] − Σ_j w[i, j] x[j, s] = c[i, s]     (each learning unit i, sample s)
-    Σ_i W2[:, i] u[:, s]                   = G[:, s]     (each sample s)
+    u[i, s] − v[i, s] − Σ w z[s] − Σ_j W[i, j] u[j, s] = c[i, s]   (each moving unit i, sample s)
+    Σ_i W_L[:, i] u[i, s] + Σ w z[s]                   = G[:, s]   (each sample s)
     u, v ≥ 0,   u[i, s] v[i, s] = 0
 
-has a solution; G is the difference of the labels and the contribution of the units with fixed rows
-(Lemma D.2 of the first paper, for all patterns at once).  If some of u and v are fixed at 0 the
-rest is a linear program, and by Farkas' lemma it is infeasible exactly if there are λ (k×m) and μ
-(d×m) with
+has a solution.  w are the learnable weights of a row, z the known values that they multiply (a
+sample's entry, a unit that does not move, 1 for a bias), j the moving units before i; c and G
+are what is fixed (for shallow nets Lemma D.2 of the first paper, for all patterns at once).  If
+some of u and v are fixed at 0 the rest is a linear program, and by Farkas' lemma it is infeasible
+exactly if there are λ (k×m) and μ (d×m) with
 
-    Σ_s λ[i, s] x[j, s] = 0              for each learnable cell (i, j) of W1,
-    λ[i, s] + Σ_o W2[o, i] μ[o, s] ≥ 0   where u[i, s] is not fixed,
-    −λ[i, s] ≥ 0                         where v[i, s] is not fixed,
-    Σ λ c + Σ μ G < 0.
+    Σ_s λ[i, s] z[s] = 0         for each learnable weight of the row of a moving unit i,
+    Σ_s μ[o, s] z[s] = 0         for each one of the last layer's row o,
+    λ[i, s] − Σ_j λ[j, s] W[j, i] + Σ_o W_L[o, i] μ[o, s] ≥ 0   where u[i, s] is not fixed,
+    −λ[i, s] ≥ 0                                                 where v[i, s] is not fixed,
+    Σ λ c + Σ μ G < 0,
 
-Lemmas D.3 and D.4 need no separate cuts: a set of fixings that they exclude leaves linear equations
-without solution, for which such a vector exists too; this is also correct for a sample whose
-right-hand side is 0, for which the lemmas do not hold.
+j the moving units behind i.  Lemmas D.3 and D.4 need no separate cuts: a set of fixings that they
+exclude leaves linear equations without solution, for which such a vector exists too; this is also
+correct for a sample whose right-hand side is 0, for which the lemmas do not hold.
 
 Constraints restrict learnable weights to intervals (`box`).  The combination by a Farkas vector
-then contains −Σ κ[i, j] w[i, j] with κ[i, j] = Σ_s λ[i, s] x[j, s] (for a learnable cell (o, i) of
-W2, +Σ κ[o, i] w[o, i] with κ[o, i] = Σ_s μ[o, s] hidden[i, s]), which need not vanish if w is
-bounded on the relevant side: (λ, μ) refutes if
+then contains −Σ κ w with κ = Σ_s λ[i, s] z[s] (of the last layer's rows κ = −Σ_s μ[o, s] z[s]),
+which need not vanish if w is bounded on the relevant side: (λ, μ) refutes if
 
-    Σ λ c + Σ μ G + Σ max_w κ[i, j] w − Σ min_w κ[o, i] w < 0,
+    Σ λ c + Σ μ G + Σ max_w κ w < 0,
 
-with the extrema over the intervals taken cell by cell.  So refutations under constraints are pairs
-(λ, μ) too: the multipliers of the constraints' rows are determined by them.
+with the maxima over the intervals taken weight by weight.  So refutations under constraints are
+pairs (λ, μ) too: the multipliers of the constraints' rows are determined by them.
 
-A unit whose column of W2 is zero (structural zeros allow it) reaches no output.  Its learnable
-weights, the *idle* ones, have no effect: they are omitted from the equations, and in a witness they
-are 0 or the number nearest to 0 in their intervals.
+From a unit whose outgoing weights are zero (structural zeros allow it) no path leads to an output.
+Its learnable weights, the *idle* ones, have no effect: they are omitted from the equations, and in
+a witness they are 0 or the number nearest to 0 in their intervals.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -47,7 +51,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import rational_rank, rational_solution
-from algebra.networks.relu import ShallowReLU
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.intervals import Interval
 
@@ -56,6 +60,8 @@ _ZERO = fmpq(0)
 
 # Fixings of a pair (u, v): neither, u = 0 (unit inactive), v = 0 (unit active).
 FREE, U_ZERO, V_ZERO = 0, 1, 2
+# A learnable weight, and the values that it multiplies, one for each sample.
+Term = tuple[Cell, np.ndarray]
 
 
 @dataclass(frozen=True)
@@ -69,20 +75,22 @@ class ReluSystem:
         The student's weights; those of learnable cells have no meaning.
     X, Y : ndarray of fmpq
         Samples (q×m) and labels (d×m).
-    units : tuple of int
-        Units with learnable weights in W1 that reach an output, k of them.
-    cells : tuple of tuple of int
-        For each of them the learnable columns of W1.
+    units : tuple of (int, int)
+        Layer (1, 2, …) and number of the k units that move, layer by layer.
+    terms : tuple of tuple of (cell, ndarray of fmpq)
+        For each of them the learnable weights of its row, with the values that they multiply.
+    inner : mapping of (int, int) to fmpq
+        Weights that are not 0 between moving units, from the second place to the first one.
     c : ndarray of fmpq, k×m
         Their fixed input.
+    outer : ndarray of fmpq, d×k
+        Weights of the last layer; 0 for units of other layers.
     G : ndarray of fmpq, d×m
-        Labels minus the contribution of all other units through fixed weights.
-    hidden : ndarray of fmpq, n×m
-        Activations of the units with fixed rows; 0 for the others.
-    second : tuple of (int, int)
-        Learnable cells of W2.
-    idle : tuple of (int, int)
-        Learnable cells of W1 in units whose column of W2 is zero.
+        Labels minus all that is fixed.
+    read : tuple of (int, cell, ndarray of fmpq)
+        Learnable weights of the last layer: output, cell, and the values that it multiplies.
+    idle : tuple of cell
+        Learnable weights in rows of units from which no path leads to an output.
     box : mapping of cell to Interval
         The intervals of bounded learnable weights.
     """
@@ -91,18 +99,19 @@ class ReluSystem:
     weights: Mapping[str, np.ndarray]
     X: np.ndarray
     Y: np.ndarray
-    units: tuple[int, ...]
-    cells: tuple[tuple[int, ...], ...]
+    units: tuple[tuple[int, int], ...]
+    terms: tuple[tuple[Term, ...], ...]
+    inner: Mapping[tuple[int, int], Any]
     c: np.ndarray
+    outer: np.ndarray
     G: np.ndarray
-    hidden: np.ndarray
-    second: tuple[tuple[int, int], ...]
-    idle: tuple[tuple[int, int], ...] = ()
+    read: tuple[tuple[int, Cell, np.ndarray], ...]
+    idle: tuple[Cell, ...] = ()
     box: Mapping[Cell, Interval] = field(default_factory=dict)
 
-    def interval(self, name: str, i: int, j: int) -> Interval:
+    def interval(self, cell: Cell) -> Interval:
         """The interval of a learnable weight."""
-        return self.box.get((name, i, j), _ANYWHERE)
+        return self.box.get(cell, _ANYWHERE)
 
     @property
     def is_empty(self) -> bool:
@@ -110,19 +119,26 @@ class ReluSystem:
         return any(interval.is_empty for interval in self.box.values())
 
     @property
-    def W2(self) -> np.ndarray:
-        """Columns of W2 of the learning units, d×k."""
-        return self.weights["W2"][:, list(self.units)]
-
-    @property
     def pairs(self) -> tuple[int, int]:
         """k and m: shape of u and v."""
         return len(self.units), self.X.shape[1]
 
+    @property
+    def cells(self) -> list[Cell]:
+        """The learnable weights that are not idle: rows of moving units, then the last layer's."""
+        return [c for own in self.terms for c, _ in own] + [c for _, c, _ in self.read]
+
+    @property
+    def is_shallow(self) -> bool:
+        """Whether nothing learns but the rows of a single hidden layer."""
+        network = self.allocation.network
+        assert isinstance(network, HasRectifiedLayers)
+        return network.is_shallow and not self.read
+
     def is_witness(self, values: Sequence[Any]) -> bool:
         """Whether these rational weights are allowed and give the labels in the whole network."""
         if not all(
-            value in self.interval(*cell)
+            value in self.interval(cell)
             for cell, value in zip(self.allocation.cells, values, strict=True)
         ):
             return False
@@ -154,7 +170,8 @@ class ReluSystem:
         list of fmpq or None
             Values of the learnable cells in the allocation's order, checked by `is_witness`.
         """
-        rows, right, order = self._pattern_equations(active, zero)
+        rows, right = self._pattern_equations(active, zero)
+        order = self.cells
         for cell, value in (held or {}).items():
             rows.append([fmpq(int(cell == other)) for other in order])
             right.append(value)
@@ -168,8 +185,8 @@ class ReluSystem:
         if self.is_empty:
             return None
         place = dict(place)
-        for i, j in self.idle:
-            place["W1", i, j] = self.interval("W1", i, j).nearest(_ZERO)
+        for cell in self.idle:
+            place[cell] = self.interval(cell).nearest(_ZERO)
         values = [place[cell] for cell in self.allocation.cells]
         return values if self.is_witness(values) else None
 
@@ -179,10 +196,11 @@ class ReluSystem:
 
     def _determines(self, active: np.ndarray) -> bool:
         """Whether they determine all learnable weights except the idle ones."""
-        rows, _, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
-        if not rows or len(rows) < len(order):
-            return not order
-        return rational_rank(rows) == len(order)
+        rows, _ = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        unknowns = len(self.cells)
+        if not rows or len(rows) < unknowns:
+            return not unknowns
+        return rational_rank(rows) == unknowns
 
     def refutes_cell(self, fixed: np.ndarray) -> bool:
         """Whether a single cell has no match because its equations have no solution in it.
@@ -198,52 +216,78 @@ class ReluSystem:
         if fixed.shape != self.pairs or not np.isin(fixed, (U_ZERO, V_ZERO)).all():
             return False
         active = fixed == V_ZERO
-        rows, right, order = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        rows, right = self._pattern_equations(active, np.zeros(self.pairs, bool))
+        order = self.cells
         solution = rational_solution(rows, right, len(order))
         if solution is None:
             return True
         if not self._determines(active):
             return False
-        place = dict(zip(order, solution, strict=True))
-        if any(value not in self.interval(*cell) for cell, value in place.items()):
+        if any(
+            value not in self.interval(cell) for cell, value in zip(order, solution, strict=True)
+        ):
             return True
-        k, m = self.pairs
-        for i in range(k):
-            for s in range(m):
-                h = self.c[i, s]
-                for j in self.cells[i]:
-                    h = h + place["W1", self.units[i], j] * self.X[j, s]
-                if (h < 0) if active[i, s] else (h > 0):
-                    return True
+        for t, s, form, constant in self._inputs(active):
+            h = constant + sum((factor * solution[at] for at, factor in form.items()), _ZERO)
+            if (h < 0) if active[t, s] else (h > 0):
+                return True
         return False
+
+    def _inputs(self, active: np.ndarray) -> Iterator[tuple[int, int, dict[int, Any], Any]]:
+        """The inputs h of moving units on a pattern, affine in the unknowns (`cells`).
+
+        Yields unit, sample, the factors by the places of unknowns, and the constant.
+        """
+        k, m = self.pairs
+        before: list[list[tuple[int, Any]]] = [[] for _ in range(k)]
+        for (to, source), weight in self.inner.items():
+            before[to].append((source, weight))
+        known: dict[tuple[int, int], tuple[dict[int, Any], Any]] = {}
+        first = 0
+        for t, own in enumerate(self.terms):
+            for s in range(m):
+                form = {first + at: values[s] for at, (_, values) in enumerate(own)}
+                constant = self.c[t, s]
+                for source, weight in before[t]:
+                    if active[source, s]:
+                        more, rest = known[source, s]
+                        constant = constant + weight * rest
+                        for at, factor in more.items():
+                            form[at] = form.get(at, _ZERO) + weight * factor
+                known[t, s] = form, constant
+                yield t, s, form, constant
+            first += len(own)
 
     def _pattern_equations(
         self, active: np.ndarray, zero: np.ndarray
-    ) -> tuple[list[list[Any]], list[Any], list[tuple[str, int, int]]]:
-        """Rows, right-hand sides and unknown cells of the linear equations of a pattern."""
-        k, m = self.pairs
-        d, W2, X = len(self.G), self.W2, self.X
-        order = [(i, j) for i in range(k) for j in self.cells[i]]
-        rows, right = [], []
-        for s in range(m):
-            for o in range(d):
-                row = [
-                    W2[o, i] * X[j, s] if active[i, s] and not zero[i, s] else fmpq(0)
-                    for i, j in order
-                ]
-                row += [self.hidden[i, s] if o == o2 else fmpq(0) for o2, i in self.second]
-                constant = self.G[o, s]
-                for i in range(k):
-                    if active[i, s] and not zero[i, s]:
-                        constant = constant - W2[o, i] * self.c[i, s]
-                rows.append(row)
-                right.append(constant)
-        for i, s in np.argwhere(zero):
-            rows.append([X[j, s] if i2 == i else fmpq(0) for i2, j in order])
-            rows[-1] += [fmpq(0)] * len(self.second)
-            right.append(-self.c[i, s])
-        cells = [("W1", self.units[i], j) for i, j in order]
-        return rows, right, cells + [("W2", o, i) for o, i in self.second]
+    ) -> tuple[list[list[Any]], list[Any]]:
+        """Rows and right-hand sides of the linear equations of a pattern, in `cells`."""
+        d, m = self.G.shape
+        width, hidden = len(self.cells), sum(map(len, self.terms))
+        rows = [[_ZERO] * width for _ in range(d * m)]
+        right = [self.G[o, s] for s in range(m) for o in range(d)]
+        vertices: list[tuple[list[Any], Any]] = []
+        # A unit whose input is 0 passes nothing on.
+        passes = active & ~zero
+        for t, s, form, constant in self._inputs(passes):
+            if zero[t, s]:
+                row = [_ZERO] * width
+                for at, factor in form.items():
+                    row[at] = factor
+                vertices.append((row, -constant))
+            elif active[t, s]:
+                for o in range(d):
+                    weight = self.outer[o, t]
+                    if weight == 0:
+                        continue
+                    row = rows[s * d + o]
+                    right[s * d + o] = right[s * d + o] - weight * constant
+                    for at, factor in form.items():
+                        row[at] = row[at] + weight * factor
+        for at, (o, _, values) in enumerate(self.read, hidden):
+            for s in range(m):
+                rows[s * d + o][at] = values[s]
+        return rows + [row for row, _ in vertices], right + [value for _, value in vertices]
 
     def farkas(
         self,
@@ -262,8 +306,8 @@ class ReluSystem:
             The basic unknown whose row shows infeasibility, and the row's sign; None if it is a
             weight's distance from a bound of its interval.
         kappa : mapping of cell to int or None, optional
-            Values of Σ_s λ[i, s] x[j, s] for learnable cells of W1: by default 0; None if a weight
-            is at a bound of its interval and κ is determined.
+            Values of κ for learnable weights: by default 0; None if a weight is at a bound of its
+            interval and κ is determined.
 
         Returns
         -------
@@ -271,52 +315,74 @@ class ReluSystem:
             ndarrays of fmpq, k×m and d×m.
         """
         k, m = self.pairs
-        d, W2, X = len(self.G), self.W2, self.X
+        d, kappa = len(self.G), kappa or {}
         li, ls, kind, sign = leaving or (-1, -1, "", 0)
         free = [(i, s) for i in range(k) for s in range(m) if not (u_basic[i, s] or v_basic[i, s])]
         where = {pair: d * m + t for t, pair in enumerate(free)}
         size = d * m + len(free)
-
-        def combination(i: int, s: int) -> tuple[dict[int, Any], Any]:
-            # λ[i, s] as an affine form in the unknowns (μ, free λ).
-            if (i, s) in where:
-                return {where[i, s]: fmpq(1)}, fmpq(0)
-            if v_basic[i, s]:
-                return {}, fmpq(-sign if (li, ls, kind) == (i, s, "v") else 0)
-            constant = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
-            return {o * m + s: -W2[o, i] for o in range(d)}, constant
-
+        behind: list[list[tuple[int, Any]]] = [[] for _ in range(k)]
+        for (to, source), weight in self.inner.items():
+            behind[source].append((to, weight))
+        # λ[i, s] as affine forms in the unknowns (μ, free λ), those of the last units first.
+        forms: dict[tuple[int, int], tuple[dict[int, Any], Any]] = {}
         rows, right = [], []
-        for i in range(k):
-            for j in self.cells[i]:
-                wanted = (kappa or {}).get(("W1", self.units[i], j), 0)
-                if wanted is None:
+
+        def rest(i: int, s: int) -> tuple[dict[int, Any], Any]:
+            """The product with the column of u, without λ[i, s] itself."""
+            form = {o * m + s: self.outer[o, i] for o in range(d) if self.outer[o, i] != 0}
+            constant = _ZERO
+            for j, weight in behind[i]:
+                more, value = forms[j, s]
+                constant = constant - weight * value
+                for at, factor in more.items():
+                    form[at] = form.get(at, _ZERO) - weight * factor
+            return form, constant
+
+        for i in reversed(range(k)):
+            for s in range(m):
+                wanted = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
+                if (i, s) in where:
+                    forms[i, s] = {where[i, s]: fmpq(1)}, _ZERO
+                elif v_basic[i, s]:
+                    forms[i, s] = {}, fmpq(-sign if (li, ls, kind) == (i, s, "v") else 0)
+                else:
+                    more, value = rest(i, s)
+                    forms[i, s] = {at: -factor for at, factor in more.items()}, wanted - value
+                if u_basic[i, s] and v_basic[i, s]:
+                    more, value = rest(i, s)
+                    row = [_ZERO] * size
+                    for at, factor in more.items():
+                        row[at] = factor
+                    rows.append(row)
+                    right.append(wanted - value - forms[i, s][1])
+        for i, own in enumerate(self.terms):
+            for cell, values in own:
+                product = kappa.get(cell, 0)
+                if product is None:
                     continue
-                row, constant = [fmpq(0)] * size, fmpq(-wanted)
+                row, constant = [_ZERO] * size, fmpq(-product)
                 for s in range(m):
-                    form, value = combination(i, s)
-                    for t, factor in form.items():
-                        row[t] = row[t] + factor * X[j, s]
-                    constant = constant + value * X[j, s]
+                    more, value = forms[i, s]
+                    for at, factor in more.items():
+                        row[at] = row[at] + factor * values[s]
+                    constant = constant + value * values[s]
                 rows.append(row)
                 right.append(-constant)
-            for s in range(m):
-                if u_basic[i, s] and v_basic[i, s]:
-                    row = [fmpq(0)] * size
-                    for o in range(d):
-                        row[o * m + s] = W2[o, i]
-                    value = fmpq(sign if (li, ls, kind) == (i, s, "u") else 0)
-                    rows.append(row)
-                    right.append(value - combination(i, s)[1])
+        for o, cell, values in self.read:
+            product = kappa.get(cell, 0)
+            if product is None:
+                continue
+            row = [_ZERO] * size
+            row[o * m : (o + 1) * m] = list(values)
+            rows.append(row)
+            right.append(fmpq(-product))
         solution = rational_solution(rows, right, size)
         if solution is None:
             return None
         mu = np.array(solution[: d * m], dtype=object).reshape(d, m)
         lam = np.empty((k, m), dtype=object)
-        for i in range(k):
-            for s in range(m):
-                form, value = combination(i, s)
-                lam[i, s] = value + sum((f * solution[t] for t, f in form.items()), fmpq(0))
+        for (i, s), (more, value) in forms.items():
+            lam[i, s] = value + sum((f * solution[at] for at, f in more.items()), _ZERO)
         return lam, mu
 
     def is_farkas(self, fixed: np.ndarray, lam: np.ndarray, mu: np.ndarray) -> bool:
@@ -329,51 +395,105 @@ class ReluSystem:
         lam, mu : ndarray of fmpq, k×m and d×m
         """
         k, m = self.pairs
-        d, W2 = len(self.G), self.W2
+        d = len(self.G)
         if fixed.shape != (k, m) or lam.shape != (k, m) or mu.shape != (d, m):
             return False
         if self.is_empty:
             return True
         total = sum((lam[i, s] * self.c[i, s] for i in range(k) for s in range(m)), _ZERO)
         total += sum((mu[o, s] * self.G[o, s] for o in range(d) for s in range(m)), _ZERO)
-        for i in range(k):
-            for j in self.cells[i]:
-                kappa = sum((lam[i, s] * self.X[j, s] for s in range(m)), _ZERO)
-                most = self.interval("W1", self.units[i], j).most(kappa)
+        for i, own in enumerate(self.terms):
+            for cell, values in own:
+                kappa = sum((lam[i, s] * values[s] for s in range(m)), _ZERO)
+                most = self.interval(cell).most(kappa)
                 if most is None:
                     return False
                 total += most
-            for s in range(m):
-                if fixed[i, s] != V_ZERO and lam[i, s] > 0:
-                    return False
-                if fixed[i, s] != U_ZERO:
-                    rest = sum((W2[o, i] * mu[o, s] for o in range(d)), _ZERO)
-                    if lam[i, s] + rest < 0:
-                        return False
-        for o, i in self.second:
-            kappa = sum((mu[o, s] * self.hidden[i, s] for s in range(m)), _ZERO)
-            most = self.interval("W2", o, i).most(-kappa)
+        for o, cell, values in self.read:
+            kappa = -sum((mu[o, s] * values[s] for s in range(m)), _ZERO)
+            most = self.interval(cell).most(kappa)
             if most is None:
                 return False
             total += most
+        # Products of (λ, μ) with the columns of u.
+        products = lam.copy()
+        for i in range(k):
+            for o in range(d):
+                if self.outer[o, i] != 0:
+                    products[i] = products[i] + self.outer[o, i] * mu[o]
+        for (to, source), weight in self.inner.items():
+            products[source] = products[source] - weight * lam[to]
+        for i in range(k):
+            for s in range(m):
+                if fixed[i, s] != V_ZERO and lam[i, s] > 0:
+                    return False
+                if fixed[i, s] != U_ZERO and products[i, s] < 0:
+                    return False
         return bool(total < 0)
 
     def linear_farkas(self) -> np.ndarray | None:
-        """μ that refutes the linear equations of a net without learning units, or None.
+        """μ that refutes the linear equations of a net without moving units, or None.
 
-        Without learnable weights in W1 every activation is known and the labels are linear in the
-        learnable part of W2.
+        Then every activation is known and the labels are linear in what learns.
         """
         d, m = self.G.shape
         rows = []
-        for o, i in self.second:
-            row = [fmpq(0)] * (d * m)
-            row[o * m : (o + 1) * m] = list(self.hidden[i])
+        for o, _, values in self.read:
+            row = [_ZERO] * (d * m)
+            row[o * m : (o + 1) * m] = list(values)
             rows.append(row)
         rows.append([self.G[o, s] for o in range(d) for s in range(m)])
-        right = [fmpq(0)] * len(self.second) + [fmpq(-1)]
+        right = [_ZERO] * len(self.read) + [fmpq(-1)]
         solution = rational_solution(rows, right, d * m)
         return None if solution is None else np.array(solution, dtype=object).reshape(d, m)
+
+
+def moving_units(allocation: Allocation, exists: Mapping[str, np.ndarray]) -> list[tuple[int, int]]:
+    """Layer and number of the hidden units that move, where all weights that exist are not 0.
+
+    Parameters
+    ----------
+    allocation : Allocation
+        Of a network with ReLU layers.
+    exists : mapping of str to ndarray
+        Masks of weights that exist; all weights of other matrices do.
+
+    Examples
+    --------
+    >>> from algebra.networks.ffn import FeedForward
+    >>> net = FeedForward(q=2, widths=(2, 2), d=1, m=3, activation="relu")
+    >>> moving_units(Allocation.from_masks(net, W1=[[1, 0], [0, 0]]), {})
+    [(1, 0), (2, 0), (2, 1)]
+    """
+    shapes = allocation.network.shapes
+    present = {name: np.asarray(exists.get(name, np.ones(of))) != 0 for name, of in shapes.items()}
+    _, moves = _paths(allocation, present)
+    return [(k, int(i)) for k in range(1, len(moves) - 1) for i in np.flatnonzero(moves[k])]
+
+
+def _paths(
+    allocation: Allocation, present: Mapping[str, np.ndarray]
+) -> tuple[list[np.ndarray], list[np.ndarray]]:
+    """For each layer, inputs first and outputs last, units that reach an output, and that move."""
+    network, masks = allocation.network, allocation.masks
+    assert isinstance(network, HasRectifiedLayers)
+    layers = network.rectified_layers
+    own = [np.asarray(masks[matrix]) != 0 for matrix, _ in layers]
+    there = [learns | present[matrix] for learns, (matrix, _) in zip(own, layers, strict=True)]
+    reach = [np.ones(network.d, bool)]
+    for weights in reversed(there):
+        reach.insert(0, (reach[0][:, None] & weights).any(axis=0))
+    moves = [np.zeros(len(reach[0]), bool)]
+    for k, (learns, (_, bias)) in enumerate(zip(own, layers, strict=True)):
+        moving = learns.any(axis=1) | (there[k] & moves[k]).any(axis=1)
+        if bias is not None:
+            moving = moving | (np.asarray(masks[bias])[:, 0] != 0)
+        moves.append(moving & reach[k + 1])
+    return reach, moves
+
+
+class ProductOfUnknowns(InputError):
+    """A learnable weight multiplies a unit that moves: patterns have no linear equations."""
 
 
 def relu_system(
@@ -383,12 +503,12 @@ def relu_system(
     Y: np.ndarray,
     box: Mapping[Cell, Interval] | None = None,
 ) -> ReluSystem:
-    """The exact equations of one instance.
+    """The equations of one instance, in the arithmetic of its numbers.
 
     Parameters
     ----------
     allocation : Allocation
-        An allocation of a `ShallowReLU`, in W1 alone or in W2 alone.
+        An allocation of a network with ReLU layers.
     weights, X, Y : of fmpq
         The student's matrices, the samples, the labels.
     box : mapping of cell to Interval, optional
@@ -397,40 +517,73 @@ def relu_system(
     Raises
     ------
     InputError
-        For another network, or if both W1 and W2 learn: then the equations of a single pattern are
-        bilinear, and no linear program decides them.
+        For another network.
+    ProductOfUnknowns
+        If a learnable weight multiplies a unit that moves.
     """
     network = allocation.network
-    if not isinstance(network, ShallowReLU):
-        raise InputError(f"instances are decided for shallow ReLU nets, not for a {network.title}")
-    second = tuple((i, j) for name, i, j in allocation.cells if name == "W2")
-    first = [(i, j) for name, i, j in allocation.cells if name == "W1"]
-    if first and second:
-        raise InputError(
-            f"W1 and W2 both learn ({len(first)} and {len(second)} weights): the equations of a "
-            "pattern are then bilinear, not linear, and cannot be decided by linear programs; "
-            "let one of the two learn"
-        )
-    effective = {i for i, _ in first if any(value != 0 for value in weights["W2"][:, i])}
-    units = tuple(sorted(effective))
-    idle = tuple((i, j) for i, j in first if i not in effective)
-    cells = tuple(tuple(j for i2, j in first if i2 == i) for i in units)
-    W1, W2 = weights["W1"], np.array(weights["W2"], dtype=object)
-    zero = fmpq(0)
-    c = np.empty((len(units), network.m), dtype=object)
-    for t, i in enumerate(units):
-        fixed = [j for j in range(network.q) if j not in cells[t]]
-        for s in range(network.m):
-            c[t, s] = sum((W1[i, j] * X[j, s] for j in fixed), zero)
-    hidden = np.full((network.n, network.m), zero, dtype=object)
-    for i in range(network.n):
-        if i not in units:
-            for s in range(network.m):
-                h = sum((W1[i, j] * X[j, s] for j in range(network.q)), zero)
-                hidden[i, s] = h if h > 0 else zero
-    for cell in second:
-        W2[cell] = zero
+    if not isinstance(network, HasRectifiedLayers) or not network.rectified_layers:
+        raise InputError(f"instances are decided for ReLU nets, not for a {network.title}")
+    layers, masks = network.rectified_layers, allocation.masks
+    m, zero = X.shape[1], X[0, 0] * 0
+    learns = [np.asarray(masks[matrix]) != 0 for matrix, _ in layers]
+    fixed = [
+        np.where(own, zero, weights[matrix])
+        for own, (matrix, _) in zip(learns, layers, strict=True)
+    ]
+    reach, moves = _paths(allocation, {name: weights[name] != 0 for name, _ in layers})
+    units: list[tuple[int, int]] = []
+    terms: list[tuple[Term, ...]] = []
+    inner: dict[tuple[int, int], Any] = {}
+    inputs: list[np.ndarray] = []
+    idle: list[Cell] = []
+    read: list[tuple[int, Cell, np.ndarray]] = []
+    values, ones = X, np.full(m, zero + 1)
+    # Places among `units` of the moving units of the layer before, by their numbers.
+    moving: dict[int, int] = {}
+    for number, ((matrix, bias), own, known) in enumerate(
+        zip(layers, learns, fixed, strict=True), 1
+    ):
+        last = number == len(layers)
+        biased = np.zeros(len(own), bool) if bias is None else np.asarray(masks[bias])[:, 0] != 0
+        given = known @ values
+        if bias is not None:
+            given = given + np.where(biased[:, None], zero, weights[bias])
+        now: dict[int, int] = {}
+        for i, row in enumerate(own):
+            its: list[Term] = [((matrix, i, int(j)), values[j]) for j in np.flatnonzero(row)]
+            if biased[i]:
+                assert bias is not None
+                its.append(((bias, i, 0), ones))
+            if not reach[number][i]:
+                idle += [cell for cell, _ in its]
+                continue
+            product = next((j for j in moving if row[j]), None)
+            if product is not None:
+                raise ProductOfUnknowns(
+                    f"{matrix}[{i}, {product}] learns and multiplies a unit whose input depends on "
+                    "other learnable weights: the equations of a pattern are then bilinear; let "
+                    "weights learn in units of which none is before the other"
+                )
+            if last:
+                read += [(i, cell, multiplied) for cell, multiplied in its]
+                continue
+            if moves[number][i]:
+                before = [j for j in moving if known[i, j] != 0]
+                now[i] = len(units)
+                inner |= {(now[i], moving[j]): known[i, j] for j in before}
+                units.append((number, i))
+                terms.append(tuple(its))
+                inputs.append(given[i])
+        if last:
+            break
+        values, moving = np.where(given > 0, given, zero), now
+        values[list(now)] = zero
+    outer = np.full((network.d, len(units)), zero)
+    for j, place in moving.items():
+        outer[:, place] = fixed[-1][:, j]
     return ReluSystem(
-        allocation, weights, X, Y, units, cells, c, Y - W2 @ hidden, hidden, second, idle,
+        allocation, weights, X, Y, tuple(units), tuple(terms), inner,
+        np.array(inputs).reshape(len(units), m), outer, Y - given, tuple(read), tuple(idle),
         dict(box or {}),
     )  # fmt: skip

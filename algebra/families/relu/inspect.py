@@ -1,9 +1,10 @@
-"""Inspection of shallow ReLU nets: counting and ranks over activation patterns."""
+"""Inspection of networks of ReLU layers: counting, and ranks of patterns of shallow ones."""
 
 from __future__ import annotations
 
 import random
 
+from algebra.families.relu.equations import moving_units
 from algebra.families.relu.patterns import (
     patterns_left_by_D3,
     patterns_left_by_D4,
@@ -11,6 +12,7 @@ from algebra.families.relu.patterns import (
 )
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import Support
+from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budgets
@@ -25,21 +27,23 @@ def inspect_relu(
         allocation=allocation,
         prime=random_prime(random.Random(f"inspect/{seed}")),
         forms=(),
-        skipped=tuple(_pattern_words(allocation, seed)),
+        skipped=tuple(_pattern_words(allocation, support, seed)),
         budgets=budgets(allocation),
         violations=budget_violations(allocation),
     )
 
 
-def _pattern_words(allocation: Allocation, seed: int) -> list[str]:
+def _pattern_words(allocation: Allocation, support: Support, seed: int) -> list[str]:
     """Results of counting and ranks on the activation patterns of a ReLU net."""
     network = allocation.network
-    counts = [c for c in allocation.row_counts("W1") if c]
-    units = len(counts)
+    units = len(moving_units(allocation, support))
     words = [
-        f"the equations hold for one activation pattern at a time: {units} learning units on "
-        f"{network.m} samples, 2^{units * network.m} patterns"
+        f"the equations hold for one activation pattern at a time: {units} units that depend on "
+        f"learnable weights, on {network.m} samples, 2^{units * network.m} patterns"
     ]
+    if not isinstance(network, ShallowReLU):
+        return words
+    counts = [c for c in allocation.row_counts("W1") if c]
     if allocation.matrices == ("W1",) and allocation.size == network.outputs:
         words.append(
             f"Lemma D.3 leaves {patterns_left_by_D3(units, network.d, network.m)} of them, "

@@ -25,10 +25,15 @@ from algebra.certificates.records import Record
 from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.families.relu.arrangement import Refuter
-from algebra.families.relu.certify import FEW_DIMENSIONS, NO_MATCH_NEARBY, THEOREMS
+from algebra.families.relu.certify import (
+    FEW_DIMENSIONS,
+    NO_MATCH_NEARBY,
+    THEOREMS,
+    has_biases,
+    matches_in_silence,
+)
 from algebra.families.relu.decision import NO_MATCH, Decision, read_decision
-from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.relu import ShallowReLU
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.generic_rank import network_rank
@@ -49,6 +54,8 @@ def verify_relu(data: object, effort: Effort) -> Checked:
     def check(claim: Claim, checklist: Checklist) -> Conclusion:
         assert isinstance(data, Mapping)
         if says_vanishing(claim.evidence):
+            if has_biases(claim.problem):
+                raise CheckFailed("evidence.labels_vanish", "labels may be those of biases")
             check_vanishing(
                 claim.problem, claim.verdict, claim.equations, claim.rank, checklist.say
             )
@@ -77,8 +84,8 @@ def _check_numbers(claim: Claim, rank: int, prime: int) -> None:
 def _check_active_rank(claim: Claim, given: RankData, seed: int, say: Say) -> int:
     """The claimed rank is that with all units active; returns the prime of its witness."""
     network, support = claim.problem.network, claim.problem.support
-    assert isinstance(network, ShallowReLU)
-    active = LinearFeedForward(q=network.q, widths=(network.n,), d=network.d, m=network.m)
+    assert isinstance(network, HasRectifiedLayers)
+    active = network.all_active()
     again = network_rank(active, support, seed)
     if again.rank != claim.equations:
         raise CheckFailed("equations", f"the all-active rank is {again.rank}")
@@ -111,6 +118,8 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
         return Conclusion(UNCHECKED)
     if verdict != "intermediate":
         raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
+    if not matches_in_silence(problem):
+        raise CheckFailed("verdict", "MP > 0 is not known: some biases of the last layer are fixed")
     if "no_match" in data["evidence"]:
         leaves = _check_instance(problem, data["evidence"]["no_match"])
         say(
@@ -181,16 +190,19 @@ def persists(problem: Problem, decision: Decision) -> bool:
     if not decision.is_covered:
         return False
     system = decision.system
+    if not system.is_shallow or has_biases(problem):
+        # Only leaves of shallow nets without biases are refuted with slack.
+        return False
     shape = problem.network.shapes["W2"]
     reaches = np.any(problem.support.get("W2", np.ones(shape, dtype=int)), axis=0).tolist()
-    if any(reaches[i] for i, _ in system.idle):
+    if any(reaches[i] for _, i, _ in system.idle):
         return False
     refuter = Refuter(system)
     support = np.asarray(
         problem.support.get("W1", np.ones(problem.network.shapes["W1"], dtype=int))
     )
-    for t, i in enumerate(system.units):
-        whole = set(np.flatnonzero(support[i]).tolist()) <= set(system.cells[t])
+    for t, (_, i) in enumerate(system.units):
+        whole = set(np.flatnonzero(support[i]).tolist()) <= {j for (_, _, j), _ in system.terms[t]}
         if refuter.arrangement(t).is_central and not whole:
             return False
     return all(

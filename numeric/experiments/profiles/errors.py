@@ -29,10 +29,10 @@ import numpy as np
 from flint import arb, ctx, fmpq
 
 from algebra.errors import InputError
-from algebra.families.registry import family_of
 from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.base import Network
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
@@ -91,7 +91,7 @@ def _has_integral(problem: Problem) -> bool:
 
 
 def _is_relu(network: Network) -> bool:
-    return family_of(network).name == "relu"
+    return isinstance(network, HasRectifiedLayers) and network.shapes.keys() == {"W1", "W2"}
 
 
 def new_errors(

@@ -17,11 +17,10 @@ import numpy as np
 
 from algebra.families.relu.equations import relu_system
 from algebra.families.relu.leaves import Leaf, refutes
-from algebra.networks.relu import ShallowReLU
 from numeric.families.relu.cells import CellTree
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
-from numeric.families.relu.hull import hull_fits, learning_units
-from numeric.families.relu.pairs import decide_boxed, decide_pairs, has_bounds
+from numeric.families.relu.hull import hull_fits
+from numeric.families.relu.pairs import active_at, decide_boxed, decide_pairs, has_bounds
 from numeric.instances import Instance
 
 # Largest number of nodes of the first tree, and with at least three weights per unit.  A node costs
@@ -34,7 +33,7 @@ FIRST_NODES_WIDE = 1_000
 def decide(
     instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
 ) -> ReluDecision:
-    """Decide whether an instance of a shallow ReLU net has a match.
+    """Decide whether an instance of a network of ReLU layers has a match.
 
     Parameters
     ----------
@@ -51,32 +50,31 @@ def decide(
     Raises
     ------
     InputError
-        If the network is not a shallow ReLU net, or if both W1 and W2 learn.
+        If the network has no ReLU layers, or a learnable weight multiplies a unit that depends on
+        others.
 
     Notes
     -----
     A first, cheap tree branches on the pairs (u, v) of `numeric.families.relu.pairs_kernel`.  If it
     becomes large, or evidence is requested, a second tree branches on cells with the tighter
     programs of
-    `numeric.families.relu.hull`, unless it has too many columns.  Under constraints only the first
-    tree is searched, with rows for the intervals (`numeric.families.relu.pairs`).
+    `numeric.families.relu.hull`, unless it has too many columns.  That is for nets with one hidden
+    layer in which nothing else learns; others have only the first tree.  Under constraints too only
+    the first tree is searched, with rows for the intervals (`numeric.families.relu.pairs`).
     """
     began = time.perf_counter()
     if has_bounds(instance):
         found = decide_boxed(instance, certify=certify, most_nodes=most_nodes)
         return replace(found, seconds=time.perf_counter() - began, teacher=instance.known_teacher)
-    learns = set(instance.allocation.matrices)
-    if not isinstance(instance.problem.network, ShallowReLU) or {"W1", "W2"} <= learns:
-        # Raises the InputError.
-        relu_system(instance.allocation, *instance.exact)
-    if "W1" not in learns or not len(learning_units(instance)):
+    doubles = relu_system(instance.allocation, instance.weights, instance.X, instance.labels)
+    if not doubles.units:
         found = _decide_linear(instance)
     elif not hull_fits(instance):
         found = decide_pairs(instance, certify=certify, most_nodes=most_nodes)
     else:
         found = ReluDecision(UNDETERMINED)
         if not certify:
-            wide = instance.allocation.size >= 3 * len(learning_units(instance))
+            wide = instance.allocation.size >= 3 * len(doubles.units)
             first = FIRST_NODES_WIDE if wide else FIRST_NODES
             found = decide_pairs(instance, most_nodes=min(first, most_nodes))
         if found.verdict == UNDETERMINED:
@@ -92,7 +90,7 @@ def decide_cells(
 
 
 def _decide_linear(instance: Instance) -> ReluDecision:
-    """Decide an instance in which no learnable weight of W1 affects an output, over Q.
+    """Decide an instance in which no unit moves, over Q.
 
     Its equations are linear.
     """
@@ -116,7 +114,7 @@ def witness_at(instance: Instance, ends: Iterable[np.ndarray]) -> tuple[Any, ...
     Parameters
     ----------
     instance : Instance
-        Of a shallow ReLU net.
+        Of a network of ReLU layers.
     ends : iterable of ndarray, each of shape (r,)
         Learnable weights, tried in order.
 
@@ -128,7 +126,7 @@ def witness_at(instance: Instance, ends: Iterable[np.ndarray]) -> tuple[Any, ...
     """
     system = relu_system(instance.allocation, *instance.exact, instance.box)
     for end in ends:
-        active = (instance.with_weights(end)["W1"] @ instance.X > 0)[list(system.units)]
+        active = active_at(instance, end, system)
         values = system.solve_pattern(active, np.zeros(active.shape, bool))
         if values is not None:
             return tuple(values)

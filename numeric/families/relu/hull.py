@@ -22,6 +22,7 @@ from flint import fmpq
 
 from algebra.families.relu.arrangement import Refuter, allowed, arrangement_size
 from algebra.linalg.rational import rational_echelon
+from algebra.networks.relu import ShallowReLU
 from numeric.instances import Instance, to_double, to_rational
 
 # Limit of the entries of the columns times the depth of the tree.
@@ -79,8 +80,10 @@ def learning_units(instance: Instance) -> np.ndarray:
 
 
 def hull_fits(instance: Instance) -> bool:
-    """Whether the columns of the hull program are few enough for a tree of programs."""
+    """Whether only W1 of a shallow net learns, and the hull program has few enough columns."""
     network = instance.problem.network
+    if not isinstance(network, ShallowReLU) or set(instance.allocation.matrices) != {"W1"}:
+        return False
     mask = np.asarray(instance.allocation.masks["W1"]) != 0
     counts = [int(c) for c in mask[learning_units(instance)].sum(axis=1)]
     columns = sum(arrangement_size(c, network.m) for c in counts)
@@ -244,7 +247,7 @@ def _correction(
         sizes /= np.linalg.norm(sizes, axis=1)[:, None]
         own = program.inputs[column] / np.linalg.norm(program.inputs[column])
         ray = rays[int(np.abs(sizes - own).sum(axis=1).argmin())]
-        W2 = system.W2[:, t]
+        W2 = system.outer[:, t]
         rows.append([value * ray[s] if ray[s] > 0 else zero for value in W2 for s in range(m)])
     reduced, leads = rational_echelon(rows, d * m)
     free = [j for j in range(d * m) if j not in leads]

@@ -12,19 +12,19 @@ to the second tree, that of `numeric.families.relu.cells`.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from algebra.families.relu.box_program import BoxProgram, empty_leaf
-from algebra.families.relu.equations import relu_system
+from algebra.families.relu.equations import ReluSystem, Term, relu_system
 from algebra.families.relu.leaves import Leaf
 from algebra.linalg.numbers import nearest_double
+from algebra.networks.protocols import HasRectifiedLayers
 from algebra.problems.allocation import Cell
-from algebra.problems.intervals import Interval
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
-from numeric.families.relu.hull import learning_units
 from numeric.families.relu.pairs_kernel import search_pairs, start_tableau
 from numeric.families.relu.simplex import KEEP, NO_MATCH
 from numeric.families.relu.tree import Found, PatternTree
@@ -70,7 +70,7 @@ def has_bounds(instance: Instance) -> bool:
 def decide_pairs(
     instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
 ) -> ReluDecision:
-    """Decide by branching on complementary pairs; some weights of W1 must learn, and no others.
+    """Decide by branching on complementary pairs; some unit must move.
 
     Parameters
     ----------
@@ -84,11 +84,9 @@ def decide_boxed(
     instance: Instance, *, certify: bool = False, most_nodes: int = MOST_NODES
 ) -> ReluDecision:
     """Decide an instance under its constraints; see `decide_pairs` for the parameters."""
-    if set(instance.allocation.matrices) == {"W1"}:
-        is_empty = any(interval.is_empty for interval in instance.box.values())
-        if len(learning_units(instance)) and not is_empty:
-            return decide_pairs(instance, certify=certify, most_nodes=most_nodes)
     system = relu_system(instance.allocation, *instance.exact, instance.box)
+    if system.units and not system.is_empty:
+        return decide_pairs(instance, certify=certify, most_nodes=most_nodes)
     root = np.zeros(system.pairs, int)
     if system.is_empty:
         note = "an interval of the constraints is empty"
@@ -103,6 +101,19 @@ def decide_boxed(
     if found.witness is None:
         return replace(blank, verdict=NONE, leaves=found.leaves)
     return replace(blank, verdict=MATCH, witness=tuple(found.witness))
+
+
+def active_at(instance: Instance, values: np.ndarray, system: ReluSystem) -> np.ndarray:
+    """The pattern of the moving units (k×m) at learnable weights, given in doubles."""
+    network = instance.problem.network
+    assert isinstance(network, HasRectifiedLayers)
+    student, z, found = instance.with_weights(values), instance.X, list[np.ndarray]()
+    for matrix, bias in network.rectified_layers[:-1]:
+        h = student[matrix] @ z
+        h = h if bias is None else h + student[bias]
+        found.append(h > 0)
+        z = np.maximum(h, 0.0)
+    return np.array([found[layer - 1][i] for layer, i in system.units]).reshape(system.pairs)
 
 
 def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] | None:
@@ -122,8 +133,7 @@ def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] |
     bounds = replace(system, box=instance.box)
     found = []
     for solution in solutions:
-        inputs = instance.with_weights(solution)["W1"] @ instance.X
-        active = (inputs > 0)[list(system.units)]
+        active = active_at(instance, solution, system)
         witness = system.solve_pattern(active, np.zeros(active.shape, bool))
         if witness is None or not system.has_one_solution(active):
             return None
@@ -132,7 +142,7 @@ def obeying_witnesses(instance: Instance, solutions: np.ndarray) -> list[bool] |
 
 
 class PairTree(PatternTree):
-    """The tree of pairs of an instance with learnable weights in W1.
+    """The tree of pairs of an instance in which some unit moves.
 
     Parameters
     ----------
@@ -143,14 +153,15 @@ class PairTree(PatternTree):
 
     def __init__(self, instance: Instance, *, certify: bool = False) -> None:
         bounded = has_bounds(instance)
+        doubles = relu_system(
+            instance.allocation, instance.weights, instance.X, instance.labels, instance.box
+        )
         most = _DOUBTFUL_BOXED if bounded else np.inf if certify else _DOUBTFUL
         super().__init__(
-            instance, search_pairs, instance.box, is_last=bounded, most_doubtful=most,
-            capacity=_CAPACITY_BOXED if bounded else _CAPACITY,
+            instance, search_pairs, instance.box, is_last=bounded or not doubles.is_shallow,
+            most_doubtful=most, capacity=_CAPACITY_BOXED if bounded else _CAPACITY,
         )  # fmt: skip
-        units = learning_units(instance)
-        self.shape = len(units), instance.problem.network.m
-        self.program = _floating(instance, units)
+        self.shape, self.program = doubles.pairs, _floating(doubles)
         p = self.program
         self.start = call(start_tableau, p.A, p.b)
         noise = np.random.default_rng(12345).random(p.A.shape[1])
@@ -205,9 +216,9 @@ class PairTree(PatternTree):
         held: dict[Cell, Any] = {}
         for cell, side in p.ends:
             if side not in basic[cell]:
-                interval = self.system.interval(*cell)
+                interval = self.system.interval(cell)
                 held[cell] = interval.low if side > 0 else interval.high
-        held |= {cell: self.system.interval(*cell).low for cell in p.pinned}
+        held |= {cell: self.system.interval(cell).low for cell in p.pinned}
         active = u_basic & (~v_basic | (u >= v))
         return self.system.solve_pattern(active, ~(u_basic | v_basic), held)
 
@@ -244,80 +255,84 @@ class PairTree(PatternTree):
         return Leaf(sides, vector[1], vector[0])
 
 
-def _floating(instance: Instance, units: np.ndarray) -> _Program:
-    """The program in doubles; weights without a relevant end are eliminated."""
-    network = instance.problem.network
-    W1, W2, X, Y = instance.weights["W1"], instance.weights["W2"], instance.X, instance.labels
-    m = network.m
-    pairs = len(units) * m
-    mask = np.asarray(instance.allocation.masks["W1"]) != 0
-    others = np.setdiff1d(np.arange(len(W1)), units)
-    G = Y - W2[:, others] @ np.maximum(W1[others] @ X, 0.0)
+def _floating(system: ReluSystem) -> _Program:
+    """The program of equations in doubles; weights without a relevant end are eliminated.
+
+    A learnable weight is in the rows of one unit or of one output, so each of these groups of rows
+    is multiplied by vectors that vanish on its eliminated weights.
+    """
+    k, m = system.pairs
+    pairs = k * m
     ends: list[tuple[Cell, int]] = []
     pinned: set[Cell] = set()
     ranges: list[tuple[int, float]] = []
     blocks: list[tuple[np.ndarray, np.ndarray, np.ndarray]] = []
-    for i in units.tolist():
-        c = (W1[i] * ~mask[i]) @ X
-        free: list[int] = []
+
+    def eliminated(terms: Iterable[Term], c: np.ndarray, sign: int) -> None:
+        """Rows "... = c + sign Σ w z", for the samples, without some of the w."""
+        free: list[np.ndarray] = []
         bounded: list[tuple[int, np.ndarray]] = []
-        for j in np.flatnonzero(mask[i]).tolist():
-            cell = ("W1", int(i), j)
-            interval = instance.box.get(cell, Interval())
+        for cell, values in terms:
+            values = sign * values
+            interval = system.interval(cell)
             low, high = (_relevant(end) for end in (interval.low, interval.high))
             if low is None and high is None:
-                free.append(j)
+                free.append(values)
             elif low is not None and high is not None:
                 if interval.low == interval.high:
                     pinned.add(cell)
-                    c = c + low * X[j]
+                    c = c + low * values
                     continue
                 # Distances in short intervals are scaled by their length.
                 unit = min(1.0, high - low) or 1.0
-                c = c + low * X[j]
-                bounded.append((len(ends), unit * X[j]))
+                c = c + low * values
+                bounded.append((len(ends), unit * values))
                 ranges.append((len(ends), (high - low) / unit))
-                ends += [(cell, 1), (cell, -1)]
+                ends.extend([(cell, 1), (cell, -1)])
             else:
                 end, side = (low, 1) if low is not None else (high, -1)
                 assert end is not None
-                c = c + end * X[j]
-                bounded.append((len(ends), side * X[j]))
+                c = c + end * values
+                bounded.append((len(ends), side * values))
                 ends.append((cell, side))
         null = np.eye(m)
         if free:
-            _, sizes, V = np.linalg.svd(X[free])
+            _, sizes, V = np.linalg.svd(np.array(free))
             null = V[int((sizes > 1e-10 * max(sizes.max(initial=0.0), 1e-300)).sum()) :]
         blocks.append((null, null @ c, _columns(bounded, null)))
+
+    for own, constants in zip(system.terms, system.c, strict=True):
+        eliminated(own, constants, 1)
+    for o, constants in enumerate(system.G):
+        eliminated([(cell, v) for o2, cell, v in system.read if o2 == o], constants, -1)
+    # Factors of the u of each row's group, and of the v.
+    factors = np.zeros((k + len(system.G), 2, k))
+    factors[range(k), 0, range(k)], factors[range(k), 1, range(k)] = 1.0, -1.0
+    for (to, source), weight in system.inner.items():
+        factors[to, 0, source] = -weight
+    factors[k:, 0] = system.outer
     width = 2 * pairs + len(ends)
     rows: list[np.ndarray] = []
     right: list[float] = []
-    for t, (null, constants, own) in enumerate(blocks):
+    for factor, (null, constants, table) in zip(factors, blocks, strict=True):
         for r, vector in enumerate(null):
             row = np.zeros(width)
-            row[t * m : (t + 1) * m] = vector
-            row[pairs + t * m : pairs + (t + 1) * m] = -vector
-            for at, value in zip(own[0].astype(int), own[1 + r], strict=True):
+            row[: 2 * pairs] = np.multiply.outer(factor, vector).ravel()
+            for at, value in zip(table[0].astype(int), table[1 + r], strict=True):
                 row[2 * pairs + at] = -value
-            rows.append(row)
-            right.append(float(constants[r]))
-    for s in range(m):
-        for o in range(network.d):
-            row = np.zeros(width)
-            row[s:pairs:m] = W2[o, units]
             size = float(np.abs(row).max()) or 1.0
             rows.append(row / size)
-            right.append(float(G[o, s]) / size)
+            right.append(float(constants[r]) / size)
     for at, length in ranges:
         row = np.zeros(width)
         row[2 * pairs + at] = row[2 * pairs + at + 1] = 1.0
         rows.append(row)
         right.append(length)
-    return _Program(np.array(rows), np.array(right), pairs, ends, pinned)
+    return _Program(np.array(rows).reshape(-1, width), np.array(right), pairs, ends, pinned)
 
 
 def _columns(bounded: list[tuple[int, np.ndarray]], null: np.ndarray) -> np.ndarray:
-    """A table: in its first row the indices of distances, then their entries in each unit row."""
+    """A table: in its first row the indices of distances, then their entries in each row."""
     numbers = np.array([[float(at) for at, _ in bounded]])
     entries = np.array([null @ x for _, x in bounded]).reshape(len(bounded), len(null)).T
     return np.concatenate([numbers.reshape(1, -1), entries])

@@ -40,7 +40,7 @@ def test_decisions_with_sides_are_proofs_that_agree_with_scipy(index):
             W1 = np.array(tree.system.weights["W1"])
             for (_, i, j), value in zip(instance.allocation.cells, found.witness, strict=True):
                 W1[i, j] = value
-            inputs = (W1 @ tree.system.X)[list(tree.system.units)]
+            inputs = (W1 @ tree.system.X)[[i for _, i in tree.system.units]]
             assert not (
                 ((sides == U_ZERO) & (inputs > 0)) | ((sides == V_ZERO) & (inputs < 0))
             ).any()

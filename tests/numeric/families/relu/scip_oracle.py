@@ -41,28 +41,26 @@ def scip_verdict(instance: Instance, *, timeout: float = 600.0) -> tuple[str, st
     model.hideOutput()
     model.setParam("limits/time", timeout)
     model.setParam("numerics/feastol", 1e-9)
-    W2, X, c, G = (np.array(a, dtype=object) for a in (exact.W2, exact.X, exact.c, exact.G))
-    W2, X, c, G = (to_double(a) for a in (W2, X, c, G))
-    hidden = to_double(exact.hidden)
+    outer, c, G = (to_double(np.array(a, dtype=object)) for a in (exact.outer, exact.c, exact.G))
     if exact.is_empty:
         return NONE, "an interval of the constraints is empty"
     # lb=None: no bound.  Weights of true witnesses are as large as 1e4.
-    w = {
-        (i, j): model.addVar(**_ends(exact.interval("W1", exact.units[i], j)))
-        for i in range(k)
-        for j in exact.cells[i]
-    }
-    a = {cell: model.addVar(**_ends(exact.interval("W2", *cell))) for cell in exact.second}
+    w = {cell: model.addVar(**_ends(exact.interval(cell))) for cell in exact.cells}
+    known = {cell: to_double(z) for own in exact.terms for cell, z in own}
+    known |= {cell: to_double(z) for _, cell, z in exact.read}
     u = {(i, s): model.addVar() for i in range(k) for s in range(m)}
     v = {pair: model.addVar() for pair in u}
     for i, s in u:
-        inner = scip.quicksum(w[i, j] * X[j, s] for j in exact.cells[i])
+        inner = scip.quicksum(w[cell] * known[cell][s] for cell, _ in exact.terms[i])
+        inner += scip.quicksum(
+            nearest_double(weight) * u[j, s] for (to, j), weight in exact.inner.items() if to == i
+        )
         model.addCons(u[i, s] - v[i, s] - inner == c[i, s])
         model.addConsSOS1([u[i, s], v[i, s]])
     for s in range(m):
         for o in range(d):
-            terms = [W2[o, i] * u[i, s] for i in range(k)]
-            terms += [x * hidden[i, s] for (o2, i), x in a.items() if o2 == o]
+            terms = [outer[o, i] * u[i, s] for i in range(k)]
+            terms += [w[cell] * known[cell][s] for o2, cell, _ in exact.read if o2 == o]
             if terms:
                 model.addCons(scip.quicksum(terms) == G[o, s])
             elif G[o, s] != 0:
