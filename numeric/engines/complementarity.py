@@ -57,11 +57,12 @@ class ComplementarityEngine(SequentialEngine):
         """The proved part of the count of one instance."""
         check_time()
         began = time.perf_counter()
-        # Of deeper nets whole cells may match: all outputs are often silent.
         network = instance.problem.network
-        shallow = isinstance(network, HasRectifiedLayers) and network.is_shallow
-        learns = "W1" in instance.allocation.matrices
-        counted = self.complete and shallow and (not learns or hull_fits(instance))
+        assert isinstance(network, HasRectifiedLayers)
+        shallow = network.is_shallow
+        # Of deeper nets whole cells may match: all outputs are often silent.
+        reads = set(instance.allocation.matrices) <= set(network.rectified_layers[-1])
+        counted = self.complete and (reads or hull_fits(instance))
         if counted:
             real, status, note, solutions = self._solutions(instance)
         if not counted or (status != COMPLETE and not real and has_bounds(instance)):
