@@ -278,7 +278,7 @@ def test_no_path_makes_labels_vanish_only_without_biases():
 
 
 def test_read_outs_are_counted_and_hidden_biases_decided():
-    """If only the last layer learns equations are linear, with one solution; a bias moves a unit."""
+    """If only the last layer learns equations are linear, with one solution."""
     read = _problem((2, 2), 2, [("W3", 0, 0), ("e", 0, 0)], biases=True)
     counts = [ComplementarityEngine(complete=True).count(draw_instance(read, 0, i)) for i in (0, 1)]
     assert {count.real for count in counts} <= {0, 1}
