@@ -344,8 +344,10 @@ class _Point:
         found: dict[Cell, dict[Cell, Any]] = {cell: {cell: 1} for cell in cells}
         for name, update in network.updates if isinstance(network, Parametrized) else ():
             [letter], moved = update.arrays(self.network.shapes[name]), defaultdict[int, Any](dict)
-            for i, j, k, times in zip(*cells_moved(update, self.weights[name]), strict=True):
-                moved[int(k)][name, int(i), int(j)] = times
+            # Python's numbers, which are entries of balls as well.
+            columns = (part.tolist() for part in cells_moved(update, self.weights[name]))
+            for i, j, k, times in zip(*columns, strict=True):
+                moved[k][name, i, j] = times
             found |= {(f"{letter}_{name}", k, 0): move for k, move in moved.items()}
         return [{own: times for own, times in found[cell].items() if times != 0} for cell in cells]
 

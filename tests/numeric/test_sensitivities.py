@@ -130,6 +130,14 @@ def test_signs_and_measured_weights_beside_types(seed):
     assert np.allclose(found.prior[tied], np.sqrt(np.mean(spread**2)), rtol=0.2)
 
 
+def test_singular_values_of_tied_parameters_are_enclosed():
+    """The weights that a tie moves are counted by whole numbers, which balls accept."""
+    problem = Problem(network(), {"c": {"tied": [[1], [1], [2], [0]]}}, {"W": W})
+    found = noisy_recording(problem, "units", 0.1, None, target="units")
+    assert len(found.singular_values) == 2
+    assert found.singular_value_error < 1e-10
+
+
 def test_currents_at_rest_and_large_derivatives():
     """φ(0) of initial currents is enclosed; stiff directions hide no other; overflow is refused."""
     currents = network(state="currents", gain="presynaptic", biases=False)

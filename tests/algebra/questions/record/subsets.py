@@ -14,9 +14,11 @@ from fractions import Fraction
 from itertools import combinations
 
 import numpy as np
-from flint import arb, ctx
+from flint import arb, arb_mat, ctx
 
 import matchprob as mp
+from algebra.problems.cell_types import Types
+from algebra.problems.updates import Gain
 
 BITS, TINY = 600, arb(2) ** -300
 RECURRENT = ("lrnn", "lrnn-sequence", "rnn")
@@ -41,6 +43,8 @@ class Case:
     drives: tuple = ()
     gain: str = "none"
     initial: str = "zero"
+    types: tuple = ()
+    signs: tuple = ()
 
     @property
     def words(self):
@@ -63,7 +67,34 @@ class Case:
                 **self.sizes, **options, leak=leak, read=self.read, state=self.state,
                 gain=self.gain, initial=self.initial,
             )  # fmt: skip
-        return mp.Problem(net, self.learns, self.support)
+        learns = self.learns
+        if self.types:
+            types = Types(net, {"neurons": list(self.types)})
+            for name, own in learns.items():
+                if not isinstance(own, dict):
+                    learns = {**learns, name: types.together(name, np.asarray(own))}
+                elif own["gain"] == "cells":
+                    exists = np.asarray(self.support[name])
+                    learns = {**learns, name: types.together(name, exists, by_gains=True)}
+                else:
+                    learns = {**learns, name: types.together(name, Gain(own["gain"]))}
+        laws = mp.Distribution(signs=list(self.signs)) if self.signs else mp.Distribution()
+        return mp.Problem(net, learns, self.support, laws)
+
+    def own_learns(self, name):
+        """What learns in a matrix, with the groups of types written out."""
+        own = self.learns[name]
+        if not self.types:
+            return own
+        kinds = list(dict.fromkeys(self.types))
+        row = np.array([kinds.index(kind) for kind in self.types])
+        if isinstance(own, dict) and own["gain"] != "cells":
+            return {**own, "groups": (row + 1).tolist()}
+        mask = np.array(self.support[name] if isinstance(own, dict) else own)
+        above = row[:, None] if name not in ("D",) else np.arange(len(mask))[:, None]
+        across = row[None] if name in ("W", "D") else np.arange(mask.shape[1])[None]
+        groups = ((above * 100 + across + 1) * (mask != 0)).tolist()
+        return {"gain": "cells", "groups": groups} if isinstance(own, dict) else {"tied": groups}
 
 
 # -- dual numbers ------------------------------------------------------------------------------
@@ -99,7 +130,11 @@ class Dual:
 
 def as_balls(table):
     """Rationals or doubles as balls."""
-    return np.vectorize(arb, otypes=[object])(table)
+
+    def ball(x):
+        return arb(x.numerator) / x.denominator if isinstance(x, Fraction) else arb(x)
+
+    return np.vectorize(ball, otypes=[object])(table)
 
 
 def polynomial(coefficients):
@@ -147,7 +182,7 @@ def numbers(case, seed, driven=None, given=None):
     """The derivatives of all numbers: by (states or outputs, layer, step, unit, sample).
 
     In the samples in which a unit is driven the drive is one more input.  Weights and samples are
-    drawn, or are given.
+    drawn, or are given, with the drives of units (steps × samples).
     """
     rng = random.Random(seed)
     sizes = case.sizes
@@ -183,15 +218,18 @@ def numbers(case, seed, driven=None, given=None):
         values, X = ({name: as_balls(w) for name, w in given[0].items()}, as_balls(given[1]))
     if driven is not None:
         rng = random.Random(f"{seed}/{driven}")
-        values["B"] = np.hstack([values["B"], drawn(n, 1, np.eye(n)[:, [driven]])])
+        column, drive = drawn(n, 1, np.eye(n)[:, [driven]]), drawn(sizes["T"], X.shape[1])
+        if given is not None:
+            column, drive = as_balls(np.eye(n)[:, [driven]]), as_balls(given[2][driven])
+        values["B"] = np.hstack([values["B"], column])
         steps = np.vsplit(X, sizes["T"])
-        X = np.vstack([np.vstack([x, drawn(1, X.shape[1])]) for x in steps])
+        X = np.vstack([np.vstack([x, row]) for x, row in zip(steps, drive, strict=True)])
         b += 1
 
     moves = [
         (name, move)
-        for name, learns in case.learns.items()
-        for move in learning_moves(learns, values[name])
+        for name in case.learns
+        for move in learning_moves(case.own_learns(name), values[name])
     ]
 
     def dual(name):
@@ -419,16 +457,16 @@ def of_labels(case, seed=1, given=None):
         ctx.prec = before
 
 
-def driven_answer(case, seed=1):
+def driven_answer(case, seed=1, given=None):
     """The least cost of elements and stimulations, by brute force; everything's rank, or what all
     leave free of the target.
     """
     ctx.prec, before = BITS, ctx.prec
     try:
-        base = numbers(case, seed)
+        base = numbers(case, seed, given=given)
         recorded, target = question(case) if case.target else (elements(case, case.what), {})
         experiments = [None, *case.drives]
-        rows = {u: base if u is None else numbers(case, seed, u) for u in experiments}
+        rows = {u: base if u is None else numbers(case, seed, u, given) for u in experiments}
         spans = {
             (name, u): echelon([rows[u][key] for key in sorted(keys, key=str)])
             for name, keys in recorded.items()
@@ -459,6 +497,86 @@ def driven_answer(case, seed=1):
         return best, whole
     finally:
         ctx.prec = before
+
+
+# -- noise -------------------------------------------------------------------------------------
+
+
+def spreads(case, values, signs):
+    """The standard deviation of each parameter before the recording.
+
+    That of normal weights of variance 1/columns, of |w| with a sign, of the sigmoid of a normal
+    number for leaks; 1 for gains, and the root mean square over the weights of a tie.
+    """
+    at, weight = np.polynomial.hermite_e.hermegauss(60)
+    rates = 1 / (1 + np.exp(-at))
+    mean, square = (weight @ x / weight.sum() for x in (rates, rates**2))
+    found = []
+    for name in case.learns:
+        w, learns = values[name], case.own_learns(name)
+        single = np.full(w.shape, 1 / np.sqrt(w.shape[1]))
+        if name in signs:
+            single = single * np.where(signs[name] != 0, np.sqrt(1 - 2 / np.pi), 1)
+        if name == "leak":
+            single = np.full(w.shape, np.sqrt(square - mean**2))
+        for move in learning_moves(learns, as_balls(w)):
+            moved = np.vectorize(lambda x: x != 0, otypes=[bool])(move)
+            is_gain = isinstance(learns, dict) and "gain" in learns
+            found.append(1.0 if is_gain else np.sqrt((single[moved] ** 2).mean()))
+    return np.array(found)
+
+
+def predicted(case, sigma, given, signs):
+    """A function of elements and driven units: the deviations of the target, (own, of each).
+
+    Linear theory at the given parameters, by the inverse of the posterior's precision in 600 bits.
+    """
+    before, ctx.prec = ctx.prec, BITS
+    try:
+        recorded, target = question(case)
+        experiments = [None, *case.drives]
+        rows = {u: numbers(case, 1, u, given) for u in experiments}
+        listed = {
+            (name, u): np.array([rows[u][key] for key in sorted(keys, key=str)])
+            for name, keys in recorded.items() if keys
+            for u in experiments
+        }  # fmt: skip
+        aims = {
+            name: np.array([rows[None][key] for key in sorted(keys, key=str)])
+            for name, keys in target.items()
+        }
+        prior = [arb(float(x)) for x in spreads(case, given[0], signs)]
+        size = len(prior)
+
+        def grams(J):
+            return arb_mat(J.T.tolist()) * arb_mat(J.tolist()) * (1 / arb(sigma) ** 2)
+
+        parts = {key: grams(J) for key, J in listed.items()}
+    finally:
+        ctx.prec = before
+
+    def deviations(names, driven):
+        before, ctx.prec = ctx.prec, BITS
+        try:
+            precision = arb_mat(size, size, [0] * size**2)
+            for k in range(size):
+                precision[k, k] = 1 / prior[k] ** 2
+            for name in names:
+                for u in (None, *driven):
+                    if (name, u) in parts:
+                        precision = precision + parts[name, u]
+            C = precision.inv()
+            each = {}
+            for name, T in aims.items():
+                own = arb_mat(T.tolist())
+                left = own * C * own.transpose()
+                each[name] = [float(left[k, k].mid()) for k in range(len(T))]
+            every = [x for own in each.values() for x in own]
+            return np.sqrt(np.mean(every)), {k: np.sqrt(np.mean(v)) for k, v in each.items()}
+        finally:
+            ctx.prec = before
+
+    return deviations
 
 
 # -- cases -------------------------------------------------------------------------------------
@@ -560,7 +678,8 @@ def option_cases(count, seed=0):
     """Random recurrent cases with every option, which change parameters by ties, gains and types.
 
     Leaks that are equal, different or learnable; states that are rates or currents, with gains and
-    learnable initial currents; ReLU at the circuit's own parameters.
+    learnable initial currents; types and signs of neurons; units that may be driven; ReLU at the
+    circuit's own parameters.
     """
     rng = np.random.default_rng(seed)
     pick = lambda *values: values[rng.integers(len(values))]  # noqa: E731
@@ -592,9 +711,23 @@ def option_cases(count, seed=0):
                 learns[name] = {"gain": "cells", "groups": (groups * case.support["W"]).tolist()}
             elif way == "cells" and name != "W":
                 learns[name] = (groups > 0).astype(int)
+        if rng.random() < 0.3:
+            case.types = tuple(pick("E", "I", "M") for _ in range(n))
+            learns = {name: own for name, own in learns.items() if not isinstance(own, dict)}
+            if rng.random() < 0.7:
+                learns["W"] = {"gain": pick("rows", "columns", "cells", "cells")}
+            for name in set(shapes) - {"W"}:
+                learns[name] = np.ones((n, 1), int)
         case.learns = {name: own for name, own in learns.items() if _learns(own)}
-        if not case.learns or len(question(case)[0]) > 8 or not any(question(case)[0].values()):
+        if rng.random() < 0.3:
+            case.signs = tuple(pick(1, -1, 0) for _ in range(n))
+        recorded = question(case)[0] if case.learns else {}
+        if not any(recorded.values()) or len(recorded) > 8:
             continue
+        # Types tie the weights of B, and stimulations are refused there.
+        if rng.random() < 0.4 and not (case.types and "B" in case.learns):
+            most = min(n, 8 - len(recorded))
+            case.drives = tuple(sorted(rng.permutation(n)[:most].tolist()))
         made += 1
         yield case
 
