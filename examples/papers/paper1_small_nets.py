@@ -47,7 +47,7 @@ def _draw_b11(axes: Axes, tables: Tables) -> Axes:
     axes.set_ylim(0, 1.08)
     name_ticks(axes, range(len(rows)), [str(row["curve"]) for row in rows])
     tidy(axes, "", "match probability")
-    heading(axes, "Section B.1.1: two learnable weights of W", [
+    heading(axes, "Section B.1.1: two weights learn", [
         Patch(facecolor=SKY, edgecolor=SKY, label="certified: exact"),
         Patch(facecolor="white", edgecolor=SKY, label="estimate, 95 % interval"),
         Line2D([], [], color=BLUE, lw=1, label="closed form"),

@@ -280,7 +280,8 @@ def _expected(arguments: Arguments) -> str:
     """What the trials are expected to cost."""
     from algebra.certificates.trial_costs import expectation
 
-    if arguments.get("sweep"):
+    # With these the trials are those of other problems.
+    if arguments.get("sweep") or arguments.get("limit"):
         return ""
     return expectation(as_problem(arguments["question"]))
 

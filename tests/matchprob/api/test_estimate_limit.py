@@ -1,9 +1,12 @@
 """`estimate` of the limit of large networks."""
 
+import json
+
 import numpy as np
 
 import matchprob as mp
 from tests.algebra.systems.test_growth import large
+from tests.matchprob.calls import DIAGONAL, call
 from tests.refusals import refuses
 
 
@@ -34,6 +37,27 @@ def test_several_systems_are_counted_on_the_same_instances():
     assert [c.real for c in found.counts] == real.tolist()
     assert found.matched == (real > 0).sum()
     refuses("half_width", mp.estimate, problem, 20, limit=True, half_width=0.1)
+
+
+def test_a_problem_file_by_the_command_line(tmp_path, capsys):
+    """The trials and systems are those of Python."""
+    problem = large(((0, 0), (1, 1)), 2, n=2)
+    path = tmp_path / "loops.toml"
+    path.write_text(DIAGONAL, encoding="utf-8")
+    assert call("estimate", path, "--limit", "--trials", "9", "--json") == 0
+    printed = json.loads(capsys.readouterr().out)
+    found = mp.estimate(problem, 9, limit=True)
+    assert (printed["matched"], printed["trials"]) == (found.matched, 9)
+    (system,) = printed["systems"]
+    assert system["network"]["cells"] == [[0, 0], [1, 1]]
+    assert system["teacher"]["network"]["labels"] == [1]
+
+
+def test_trials_of_the_limit_alone_are_announced(capsys):
+    """What is refused says so in one line, without what trials of the networks would show."""
+    assert call("estimate", "examples/circuit.toml", "--limit") == 2
+    (line,) = capsys.readouterr().err.splitlines()
+    assert "it must be of kind lrnn" in line
 
 
 def test_an_odd_growth_is_certified():
