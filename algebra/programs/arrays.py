@@ -113,14 +113,29 @@ class ArrayArithmetic(ABC):
         """The Einstein sum of values with given letters, batch axis last."""
         patched = [k for k, (_, value) in enumerate(factors) if isinstance(value, Patched)]
         if patched:
-            return self._over_positions(factors, patched[0], result)
+            return self._over_positions(factors, patched[0], result, self.sum_of_products)
         named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
         values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
         some = any(value.shape[-1] > 1 for _, value in factors)
         found = contraction(f"{','.join(named)}->{result}{BATCH if some else ''}", values, self)
         return found if some else found[..., None]
 
-    def _over_positions(self, factors: list[tuple[str, Any]], which: int, result: str) -> Array:
+    def over_samples(self, factors: list[tuple[str, Array]], result: str) -> Array:
+        """The Einstein sum over the samples, too; some factor has the whole batch."""
+        patched = [k for k, (_, value) in enumerate(factors) if isinstance(value, Patched)]
+        if patched:
+            return self._over_positions(factors, patched[0], result, self.over_samples)
+        named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
+        values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
+        return contraction(f"{','.join(named)}->{result}", values, self)[..., None]
+
+    def _over_positions(
+        self,
+        factors: list[tuple[str, Any]],
+        which: int,
+        result: str,
+        product: Callable[[list[tuple[str, Any]], str], Array],
+    ) -> Array:
         """An Einstein sum with patches as one factor, block by block of their positions."""
         letter, patched = factors[which][0][-1], factors[which][1]
         out, place = None, result.find(letter)
@@ -130,7 +145,7 @@ class ArrayArithmetic(ABC):
                 (group, value.block(part) if value is patched else cut(group, value, letter, part))
                 for group, value in factors
             ]
-            found = self.sum_of_products(own, result)
+            found = product(own, result)
             if place < 0:
                 out = found if out is None else self.reduced(out + found)
                 continue

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -65,6 +65,8 @@ COLUMNS = 4096
 _SHARE = 8
 # and this number of bytes (measured).
 _PART = 1 << 28
+# Entries that are reduced at a time.
+_ENTRIES = 1 << 15
 # Entries of the Jacobian that are formed at a time.
 _AT_ONCE = 1 << 23
 
@@ -296,10 +298,7 @@ def _weights(
     out = {}
     for name, shape in model.program.weights.items():
         if name in model.values:
-            table, denominator = model.values[name]
-            residues = np.array(table % p, np.int64).reshape(shape)
-            inverse = np.full((1,) * len(shape), pow(denominator, -1, p), np.int64)
-            out[name] = times(residues, inverse, p)
+            out[name] = _residues(*model.values[name], p).reshape(shape)
             if name in model.free:
                 drawn = random_residues(shape, p, rng)
                 out[name] = np.where(model.free[name], drawn, out[name])
@@ -312,6 +311,18 @@ def _weights(
         if name in model.support:
             out[name] = np.where(model.support[name], out[name], 0)
     return out
+
+
+def _residues(table: np.ndarray, denominator: int, p: int) -> Residues:
+    """Integers over a denominator modulo a prime, few at a time, so that they stay in the cache."""
+    flat, out = table.reshape(-1), np.empty(table.size, np.int64)
+    inverse = np.full(1, pow(denominator, -1, p), np.int64)
+    for start in range(0, flat.size, _ENTRIES):
+        part = slice(start, start + _ENTRIES)
+        out[part] = flat[part] % p
+        if denominator != 1:
+            out[part] = times(out[part], inverse, p)
+    return out.reshape(table.shape)
 
 
 def _samples(
@@ -328,9 +339,7 @@ def _samples(
     for name, shape in model.program.samples.items():
         if name in model.inputs:
             table, below = model.inputs[name]
-            residues = np.array(table[..., :m] % p, np.int64)
-            inverse = np.full((1,) * residues.ndim, pow(below, -1, p), np.int64)
-            out[name] = times(residues, inverse, p)
+            out[name] = _residues(table[..., :m], below, p)
         elif rows is not None and name in rows:
             out[name] = rows[name]
         else:
@@ -584,20 +593,10 @@ class Columns:
             yield from self._kept
             return
         kept: list[tuple[slice, Sweep]] = []
-        program, formal = self.model.program, self.point.arithmetic.formal
         for start in range(0, self.m, self.step):
             check_time()
             part = slice(start, min(start + self.step, self.m))
-            blocks = {
-                name: value[..., part] if name in program.samples else value
-                for name, value in self.point.blocks.items()
-            }
-            signs = {
-                k: own[..., part] if own.shape[-1] > 1 else own for k, own in formal.signs.items()
-            } or self.model.signs(self.m, part)
-            turned = {k: own[..., part] for k, own in formal.turned.items()}
-            here = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
-            sweep = Sweep(program, FormalArithmetic(here, program), blocks, self.names)
+            sweep = _sweep_of(self.model, self.point, self.m, part, self.names)
             if self._keeps:
                 kept.append((part, sweep))
             yield part, sweep
@@ -651,6 +650,57 @@ class Columns:
                 found = matmul(J.reshape(-1, len(few)), mix, self.p)
                 total[own] = (total[own] + found) % self.p
         return total
+
+
+def _sweep_of(
+    model: Model,
+    point: ProgramPoint,
+    m: int,
+    part: slice,
+    names: Collection[str],
+    covector: Residues | None = None,
+) -> Sweep:
+    """A sweep of some of the m samples of a point."""
+    program, formal = model.program, point.arithmetic.formal
+    blocks = {
+        name: value[..., part] if name in program.samples else value
+        for name, value in point.blocks.items()
+    }
+    signs = {
+        k: own[..., part] if own.shape[-1] > 1 else own for k, own in formal.signs.items()
+    } or model.signs(m, part)
+    turned = {k: own[..., part] for k, own in formal.turned.items()}
+    here = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
+    arithmetic = FormalArithmetic(here, program)
+    return Sweep(program, arithmetic, blocks, names, covector=covector)
+
+
+def gradients(
+    model: Model, point: ProgramPoint, m: int, names: Collection[str], rng: random.Random
+) -> Iterator[tuple[str, Residues]]:
+    """Derivatives of random sums of all labels by whole weights, part after part of the samples.
+
+    A sum has the derivative 0 by an entry where all its labels have, and otherwise with a
+    probability of 1/p at most, by its random factors.  So one backward pass, whose work and memory
+    do not grow with the number of labels, shows which entries have an effect.
+
+    Parameters
+    ----------
+    model : Model
+    point : ProgramPoint
+    m : int
+        Number of samples.
+    names : collection of str
+    rng : random.Random
+        It draws the factors.
+    """
+    program = model.program
+    step = min(m, samples_of_part(bytes_of_sample(program, frozenset(names), 1)))
+    shape = program.nodes[program.output].shape
+    for start in range(0, m, step):
+        part = slice(start, min(start + step, m))
+        factors = random_residues((*shape, part.stop - start), point.p, rng)
+        yield from _sweep_of(model, point, m, part, names, factors).gradients()
 
 
 def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: int) -> Residues:
@@ -724,13 +774,14 @@ def samples_of_part(size: int) -> int:
     return max(1, min(_PART, memory_limit() // _SHARE) // size)
 
 
-def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
+def bytes_of_sample(program: Program, names: frozenset[str], labels: int | None = None) -> int:
     """About the memory of a sweep for each sample: values, adjoints that are kept, and copies.
 
-    Values are released when nothing needs them (`algebra.programs.evaluate`); to those of a node
-    and its inputs its intermediate arrays are added.
+    Of so many labels, by default those of the program.  Values are released when nothing needs them
+    (`algebra.programs.evaluate`); to those of a node and its inputs its intermediate arrays are
+    added.
     """
-    if names in program.sweep_sizes:
+    if labels is None and names in program.sweep_sizes:
         return program.sweep_sizes[names]
     nodes, with_signs = program.nodes, not names
     needed = program.needed([program.output], with_signs)
@@ -765,17 +816,24 @@ def bytes_of_sample(program: Program, names: frozenset[str]) -> int:
             adjoint = max(adjoint, _COPIES * node.size + inside)
             if any(k in moving and not nodes[k].batched for k in node.inputs):
                 adjoints += node.size
-    size = 8 * (most + nodes[program.output].size * (adjoints + adjoint)) + 1
-    program.sweep_sizes[names] = size
+    high = nodes[program.output].size if labels is None else labels
+    size = 8 * (most + high * (adjoints + adjoint)) + 1
+    if labels is None:
+        program.sweep_sizes[names] = size
     return size
 
 
-def work_of_sample(program: Program, names: frozenset[str], with_signs: bool) -> int:
-    """About the multiplications of a sweep for each sample, and of its pattern in doubles."""
+def work_of_sample(
+    program: Program, names: frozenset[str], with_signs: bool, labels: int | None = None
+) -> int:
+    """About the multiplications of a sweep for each sample, and of its pattern in doubles.
+
+    Of so many labels, by default those of the program.
+    """
     nodes = program.nodes
     needed = program.needed([program.output])
     moving = moving_nodes(program, needed, names)
-    labels, total = nodes[program.output].size, 0
+    labels, total = nodes[program.output].size if labels is None else labels, 0
     for number in needed:
         node = nodes[number]
         if not node.batched:

@@ -26,7 +26,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -305,6 +305,9 @@ class Sweep:
         Several nodes with their entries instead, one below the other.
     kept : collection of int, optional
         Other nodes whose values are kept in `values`.
+    covector : ndarray, optional
+        Factors of the labels, with the batch axis last: what is differentiated is their sum with
+        these factors, which `gradients` takes over all samples, too.
     """
 
     def __init__(
@@ -317,8 +320,9 @@ class Sweep:
         entries: np.ndarray | None = None,
         kept: Collection[int] = (),
         targets: Sequence[tuple[int, np.ndarray | None]] = (),
+        covector: Array | None = None,
     ) -> None:
-        self.program, self.arithmetic = program, arithmetic
+        self.program, self.arithmetic, self._covector = program, arithmetic, covector
         self.target = program.output if target is None else target
         self.targets = list(targets) or [(self.target, entries)]
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
@@ -347,6 +351,10 @@ class Sweep:
         # The rows of each target: those of later nodes precede those of earlier ones.
         starts, counts, self.total = dict[int, Array](), list[int](), 0
         for target, entries in self.targets:
+            if self._covector is not None:
+                starts[target] = self._covector[None]
+                counts.append(1)
+                continue
             size = nodes[target].size
             chosen = np.arange(size) if entries is None else np.asarray(entries)
             needed = 8 * len(chosen) * size
@@ -490,6 +498,53 @@ class Sweep:
         pair = Pair(groups.split(",")[position], result, parts[0][1], tuple(parts[1:]))
         columns = pair.columns(np.indices(shape).reshape(len(shape), -1), self.arithmetic)
         return np.moveaxis(columns.reshape(*shape, *columns.shape[1:]), len(shape), 0)
+
+    # -- one gradient ------------------------------------------------------------------------
+
+    def gradients(self) -> Iterator[tuple[str, Array]]:
+        """The derivatives of the sum with `covector` by whole weights, the last weights first.
+
+        Values that all samples share are followed backwards, too, so that a weight with very many
+        entries costs what a pass through the program costs.
+        """
+        nodes, arithmetic = self.program.nodes, self.arithmetic
+        adjoints = dict[int, Array]()
+        for number in sorted(self.moving, reverse=True):
+            node = nodes[number]
+            if node.batched:
+                continue
+            check_time()
+            parts = [self._over_samples(pair, node.shape) for pair in self.pairs.get(number, ())]
+            if number in self.dense:
+                wide = self.dense[number]
+                parts.append(arithmetic.added(wide, (wide.ndim - 1,))[..., None])
+            parts += [adjoints.pop(number)] if number in adjoints else []
+            if not parts:
+                continue
+            total = reduce(self._added, parts)
+            if node.op == "block":
+                yield node.name, total[0, ..., 0]
+            for position, k in enumerate(node.inputs):
+                if k not in self.moving or (node.op == "choose" and not position):
+                    continue
+                if node.op == "contract":
+                    part = self._through(node, position, total)
+                else:
+                    part = input_adjoint(
+                        self.program, arithmetic, self.values, number, position, total
+                    )
+                adjoints[k] = self._added(adjoints[k], part) if k in adjoints else part
+
+    def _over_samples(self, pair: Pair, shape: tuple[int, ...]) -> Array:
+        """What a product adds to the adjoint of a shared value in it, over all samples."""
+        if len(set(pair.letters)) < len(pair.letters):
+            at = np.indices(shape).reshape(len(shape), -1)
+            columns = pair.columns(at, self.arithmetic)
+            found = self.arithmetic.added(columns, (columns.ndim - 1,))
+            return found.T.reshape(-1, *shape, 1)
+        factors = [(_OUT + pair.result, pair.adjoint), *pair.others]
+        factors += _ones(pair.letters, shape, factors)
+        return self.arithmetic.over_samples(factors, _OUT + pair.letters)
 
     # -- columns -----------------------------------------------------------------------------
 
@@ -731,12 +786,24 @@ def _gathered(
     node = program.nodes[number]
     part = program.nodes[node.inputs[position]]
     front, batch = adjoint.shape[: -1 - len(node.shape)], adjoint.shape[-1]
-    flat = adjoint.reshape(*front, node.size, batch)
+    repeated = _repeated_axes(node)
+    if repeated:
+        adjoint = arithmetic.added(adjoint, tuple(len(front) + axis for axis in repeated))
+    flat = adjoint.reshape(*front, -1, batch)
     out = np.zeros((*front, part.size, batch), flat.dtype)
     for count, (targets, places) in enumerate(_moved(program, number, position)):
         found = flat[..., places, :]
         out[..., targets, :] = arithmetic.reduced(out[..., targets, :] + found) if count else found
     return out.reshape(*front, *part.shape, batch)
+
+
+def _repeated_axes(node: Node) -> tuple[int, ...]:
+    """The axes along which an index repeats entries."""
+    places = node.places
+    if not isinstance(places, np.ndarray) or not places.size:
+        return ()
+    pairs = zip(places.strides, places.shape, strict=True)
+    return tuple(axis for axis, (step, size) in enumerate(pairs) if not step and size > 1)
 
 
 def _moved(
@@ -758,7 +825,9 @@ def _moved(
 def _sorted_moves(node: Node, start: int, size: int) -> list[tuple[Array | slice, Array | slice]]:
     """`_moved` of the part whose entries have the numbers from `start`."""
     assert node.where is not None
-    where = node.where.ravel() - start
+    repeated = _repeated_axes(node)
+    few = tuple(0 if axis in repeated else slice(None) for axis in range(len(node.shape)))
+    where = node.where[few].ravel() - start
     places = np.flatnonzero((where >= 0) & (where < size))
     places = places[np.argsort(where[places], kind="stable")]
     targets = where[places]

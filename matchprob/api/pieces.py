@@ -207,11 +207,15 @@ def moved_model(
     rng = np.random.default_rng([seed, sum(int(mask.sum()) for mask in masks.values())])
     values = dict(own.model.values)
     for name, mask in masks.items():
-        table, below = values[name]
-        # About a third of the size of a weight of one input.
-        steps = np.where(mask, rng.integers(-256, 257, mask.shape), 0).astype(object)
-        moved = table.reshape(mask.shape).astype(object) * 512 + steps * below
-        values[name] = np.asarray(moved, object), 512 * below
+        before = doubles(*values[name]).reshape(mask.shape)
+        # By their own size; biases, and what is 0, by a half at least.
+        size = float(np.sqrt((before**2).mean()))
+        size = max(size, 0.5) if mask.ndim < 2 or not size else size
+        moved = before + np.where(mask, size * rng.integers(-256, 257, mask.shape) / 256, 0)
+        single = moved.astype(np.float32)
+        # Numbers that stay are those that they were.
+        is_single = bool((single == moved)[~mask].all())
+        values[name] = over_denominator(single if is_single else moved, name)
     inputs = {name: doubles(*table) for name, table in own.model.inputs.items()} or None
     patterns = own_patterns(read.program, values, tokens=read.tokens, inputs=inputs, seed=seed)
     return replace(own.model, values=values, patterns=patterns)

@@ -7,41 +7,41 @@ Entries of a parameter have no effect *anywhere* where training goes
   the program backwards; only moves of entries are followed entry by entry);
 * otherwise if the derivatives of all labels by them are 0, with frozen weights at their values.
   These are rational functions of what learns, of samples and formal values: one that is 0 is 0 at
-  every point, and one that is not vanishes at a random point modulo a prime of 61 bits with a
-  negligible probability.  Where the program chooses by signs this is about the activation patterns
-  that were tried.
+  every point, and one that is not vanishes at three random points modulo independent primes of 23
+  bits with a negligible probability.  Where the program chooses by signs this is about the
+  activation patterns that were tried.
 
 They have none *here* if the derivatives are 0 at the model's own weights and samples, as one
 backward pass sees it.  The other parameters move, and may give them an effect: the factor A of an
 update with B = 0.  If none of what moves does so, gradients never move them: they are *stuck*, as
 the weights of units that are off, or an update with A = B = 0.
 
-All labels of a sample are added with random numbers first (`summed`): the derivative of the sum is
-0 where those of all labels are, and otherwise with a negligible probability (Schwartz and Zippel,
-by the numbers as variables).  So the work does not grow with the number of labels.
+All labels are added with random factors (`algebra.programs.generic.gradients`), so that one
+backward pass shows every entry that has an effect, but for few that vanish by chance, whatever the
+number of labels and parameters: what is not 0 modulo a prime is not 0.  What is 0 is looked at
+again at other points.
 """
 
 from __future__ import annotations
 
 import random
-import string
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
-from fractions import Fraction
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from algebra.documents import Document, Explanation, Step, Table
+from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.programs.generic import (
-    COLUMNS,
-    Columns,
     Model,
     NoPattern,
+    gradients,
     random_program_point,
+    work_of_sample,
 )
-from algebra.programs.program import Node, Program
+from algebra.programs.program import Program
 from algebra.programs.residues import NoResidues
 from algebra.questions.capacity.reasons import entries_in_words, reason_of
 from algebra.results import Result, named
@@ -50,8 +50,17 @@ from algebra.time_limits import OutOfTime, check_time
 # Samples at one point: of smooth labels, and where each sample has its own activation pattern.
 _SAMPLES = 2
 _ON_PATTERNS = 12
-# How often what has no gradient is tried again after others have moved; at so many points each.
+# Multiplications of a pass above which there are as few samples on patterns, too.
+_MOST_WORK = 10_000_000_000
+# Points at which derivatives are 0 where there is no effect; tries of each, as divisors may be 0.
+_POINTS = 3
+_ATTEMPTS = 3
+# Fewer entries that are left may be 0 by chance.
+_BY_CHANCE = 100
+# How often what has no gradient is tried again after others have moved, in a large model; at so
+# many points each.
 _TURNS = 6
+_FEW_TURNS = 2
 _DRAWS = 2
 _UNREACHED = "no label depends on it"
 _STOPPED = "its gradient is stopped: a `detach`, `no_grad`, or the row of padding"
@@ -198,6 +207,16 @@ def reached(program: Program, names: Sequence[str]) -> dict[str, np.ndarray]:
     return found
 
 
+def _names_left(among: Mapping[str, np.ndarray], live: Mapping[str, np.ndarray]) -> list[str]:
+    """The names of those with entries that are not marked."""
+    return [name for name, own in among.items() if (own & ~live[name]).any()]
+
+
+def _entries_left(among: Mapping[str, np.ndarray], live: Mapping[str, np.ndarray]) -> int:
+    """How many are not marked."""
+    return sum(int((own & ~live[name]).sum()) for name, own in among.items())
+
+
 # For masks of the entries that move, the model after they have moved.
 After = Callable[[Mapping[str, np.ndarray]], Model]
 
@@ -258,6 +277,8 @@ class _EffectSearch:
         self.moved: dict[str, np.ndarray] = {}
         self.valid: list[Model] = []
         self.is_open = True
+        # Whether others might have moved entries at more turns.
+        self.is_cut = False
 
     def run(
         self, models: Iterable[Model], here: Model | None, samples: int | None, after: After | None
@@ -274,64 +295,115 @@ class _EffectSearch:
         # Values overflow, or do not exist at the model's own weights: other points decide.
         with suppress(NoPattern, NoResidues):
             if here is not None:
-                self._mark(here, found, "here", samples)
+                self._mark(here, found, self.structure, "here", samples, 1)
                 self.here = found
                 # An effect here is one where training goes, at formal values of functions.
                 self.live = {name: own.copy() for name, own in found.items()}
         for number, model in enumerate(models):
             try:
-                if self._left(self.live):
-                    self._mark(model, self.live, f"{number}")
+                self._mark(model, self.live, self.structure, f"{number}", points=1)
+                if 0 < _entries_left(self.structure, self.live) < _BY_CHANCE:
+                    self._mark(model, self.live, self.structure, f"{number}/few", points=1)
                 self.valid.append(model)
             except (NoPattern, NoResidues) as error:
                 failure = error
         if not self.valid:
             assert failure is not None
             raise failure
+        # On many patterns fewer points of each are as sure.
+        again = max(1, _POINTS - len(self.valid))
+        for number, model in enumerate(self.valid):
+            with suppress(NoPattern, NoResidues):
+                stream = f"{number}/again"
+                self._mark(model, self.live, self.structure, stream, points=again)
+        if here is not None and self.here is not None:
+            with suppress(NoPattern, NoResidues):
+                self._mark(here, self.here, self.live, "here again", samples, 1)
         self.is_open = False
-        if self.here is None or after is None:
+        if here is None or self.here is None or after is None:
+            return
+        if not _names_left(self.live, self.here):
             return
         self.moved = {name: own.copy() for name, own in self.here.items()}
-        for turn in range(_TURNS):
-            left = {name: self.live[name] & ~own for name, own in self.moved.items()}
-            if not any(own.any() for own in left.values()):
+        turns = _FEW_TURNS if self._is_costly(here, samples) else _TURNS
+        for turn in range(turns):
+            before = _entries_left(self.live, self.moved)
+            if not before:
                 break
-            before = sum(int(own.sum()) for own in self.moved.values())
             for draw in range(_DRAWS):
                 with suppress(NoPattern, NoResidues):
-                    self._mark(after(self.moved), self.moved, f"after/{turn}/{draw}", samples)
-            if sum(int(own.sum()) for own in self.moved.values()) == before:
+                    stream = f"after/{turn}/{draw}"
+                    self._mark(after(self.moved), self.moved, self.live, stream, samples, 1)
+            if _entries_left(self.live, self.moved) == before:
                 break
-
-    def _left(self, live: Mapping[str, np.ndarray]) -> list[str]:
-        return [name for name in live if (self.structure[name] & ~live[name]).any()]
+        else:
+            self.is_cut = turns < _TURNS
 
     def _mark(
-        self, model: Model, live: dict[str, np.ndarray], stream: str, samples: int | None = None
+        self,
+        model: Model,
+        live: dict[str, np.ndarray],
+        among: Mapping[str, np.ndarray],
+        stream: str,
+        samples: int | None = None,
+        points: int = _POINTS,
     ) -> None:
-        """Mark the entries with derivatives that are not 0 at a point."""
-        seed = f"effects/{self.seed}/{stream}"
-        model = replace(model, program=summed(model.program, seed))
-        m = samples or (_ON_PATTERNS if "choose" in model.functions else _SAMPLES)
-        names = self._left(live)
+        """Mark the entries, among some, with derivatives that are not 0 at some points.
+
+        Raises
+        ------
+        NoPattern, NoResidues
+            If a value exists at no point.
+        """
+        chooses = "choose" in model.functions
+        most = samples or (_ON_PATTERNS if chooses else _SAMPLES)
+        if samples is None and self._is_costly(model, most):
+            most = _SAMPLES
+        missing: NoResidues | None = None
+        for number in range(points):
+            # Few samples show nearly everything.
+            m = min(_SAMPLES, most) if points == _POINTS and not number else most
+            for attempt in range(_ATTEMPTS):
+                try:
+                    self._mark_at(model, live, among, f"{stream}/{number}/{attempt}", m)
+                    break
+                except NoResidues as error:
+                    missing = error
+            else:
+                assert missing is not None
+                raise missing
+
+    def _is_costly(self, model: Model, samples: int | None) -> bool:
+        """Whether a pass takes seconds."""
+        program, chooses = model.program, "choose" in model.functions
+        work = work_of_sample(program, frozenset(self.structure), chooses, labels=1)
+        return (samples or _SAMPLES) * work > _MOST_WORK
+
+    def _mark_at(
+        self,
+        model: Model,
+        live: dict[str, np.ndarray],
+        among: Mapping[str, np.ndarray],
+        stream: str,
+        m: int,
+    ) -> None:
+        """Mark entries by one backward pass modulo a short prime."""
+        names = _names_left(among, live)
         if not names:
             return
-        columns = Columns(model, random_program_point(model, m, seed), m, names)
-        for name in names:
+        seed = f"effects/{self.seed}/{stream}"
+        point = random_program_point(model, m, seed, bits=SHORT_BITS)
+        for name, slopes in gradients(model, point, m, names, random.Random(f"sum/{seed}")):
+            check_time()
+            own = self.structure[name]
             # A row of a table that no token of these few samples chooses counts like the others.
-            rows = len(self.structure[name]) if self.structure[name].ndim else 0
+            rows = len(own) if own.ndim else 0
             # Of a table with a row of padding that row is a weight of its own.
             rows += any(other.startswith(f"{name}[") for other in model.program.weights)
-            table = rows in model.tokens.values()
-            places = np.argwhere(self.structure[name] & ~live[name])
-            for start in range(0, len(places), COLUMNS):
-                check_time()
-                part = places[start : start + COLUMNS]
-                moved = columns.of([(name, *map(int, place)) for place in part]).any(axis=0)
-                live[name][tuple(part[moved].T)] = True
-                if table and moved.any():
-                    live[name] |= self.structure[name]
-                    break
+            moved = (slopes != 0) & own
+            if rows in model.tokens.values() and moved.any():
+                moved = own
+            live[name] |= moved
 
     def answer(self, stopped: Collection[str]) -> tuple[tuple[NoEffect, ...], tuple[str, ...]]:
         """What has no effect, and what is open."""
@@ -356,8 +428,13 @@ class _EffectSearch:
             if self.here is None or self.is_open:
                 continue
             moved = self.moved.get(name, live)
+            later = "whether others move them was not decided" if self.is_cut else "none later"
             for mask, is_stuck, words in (
-                (live & ~moved, True, "no gradient at these weights and samples, and none later"),
+                (
+                    live & ~moved,
+                    not self.is_cut,
+                    f"no gradient at these weights and samples; {later}",
+                ),
                 (live & moved & ~self.here[name], False, "no gradient until others have moved"),
             ):
                 if mask.any():
@@ -373,19 +450,3 @@ class _EffectSearch:
         )  # fmt: skip
         chooses = "choose" in self.valid[0].functions
         return f"{reason} (on {len(self.valid)} activation patterns)" if chooses else reason
-
-
-def summed(program: Program, seed: str) -> Program:
-    """A program whose only label is the sum of all labels, each times a random whole number."""
-    size = program.nodes[program.output].size
-    if size == 1:
-        return program
-    rng, shape = random.Random(f"summed/{seed}"), program.nodes[program.output].shape
-    numbers = np.array([rng.randrange(1, 1 << 31) for _ in range(size)], np.int64).reshape(shape)
-    letters = string.ascii_lowercase[: len(shape)]
-    factors = Node("constant", (), shape, False, number=Fraction(1), table=numbers)
-    total = Node(
-        "contract", (program.output, len(program.nodes)), (), True,
-        letters=f"{letters},{letters}->",
-    )  # fmt: skip
-    return Program((*program.nodes, factors, total), len(program.nodes) + 1, program.named)

@@ -34,7 +34,8 @@ class Wide(NamedTuple):
         return np.asarray(self.mantissa * np.exp(self.shift))
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
+    """The value itself, of a pair too."""
     return value.plain() if isinstance(value, Wide) else value
 
 
@@ -65,7 +66,7 @@ class WideArithmetic:
 
     def __getattr__(self, name: str) -> Any:
         def with_plain(*values: Any) -> Any:
-            return found(*map(_plain, values))
+            return found(*map(plain, values))
 
         found = getattr(self._base, name)
         return with_plain if callable(found) else found
@@ -74,7 +75,7 @@ class WideArithmetic:
         """The function of this name."""
         if isinstance(a, Wide) and name == "log":
             return self._base.apply(node, name, a.mantissa) + a.shift
-        a = _plain(a)
+        a = plain(a)
         if name == "exp" and a.real.max(initial=0) > LARGEST:
             return Wide(np.exp(a - a.real), np.broadcast_to(a.real, a.shape))
         return self._base.apply(node, name, a)
@@ -122,7 +123,7 @@ class WideArithmetic:
         split = groups.split(",")
         repeats = any(len(set(group)) < len(group) for group in split)
         if repeats or not any(isinstance(factor, Wide) for factor in factors):
-            return self._base.contract(node, letters, *map(_plain, factors))
+            return self._base.contract(node, letters, *map(plain, factors))
         own: list[Any] = []
         shift: Any = 0
         for group, factor in zip(split, factors, strict=True):
@@ -155,4 +156,4 @@ def evaluate_wide(
 ) -> dict[int, Any]:
     """`evaluate`, with exponentials of any size on the way to the values."""
     found = evaluate(program, WideArithmetic(arithmetic), blocks, wanted)
-    return {number: _plain(value) for number, value in found.items()}
+    return {number: plain(value) for number, value in found.items()}

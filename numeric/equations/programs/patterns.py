@@ -27,15 +27,16 @@ import zlib
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from operator import truediv
 from typing import Any
 
 import numpy as np
 
-from algebra.programs.arrays import EntryArithmetic
-from algebra.programs.evaluate import evaluate
+from algebra.programs.arrays import EntryArithmetic, placed
+from algebra.programs.evaluate import evaluate, value_of
 from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample, samples_of_part
+from algebra.programs.jacobian import moving_nodes
 from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program, matrix_shape
 from algebra.programs.tokens import token_samples
@@ -46,7 +47,7 @@ from numeric.equations.programs.enclosed import (
     enclosed,
     surely_regular,
 )
-from numeric.equations.programs.exponentials import along, evaluate_wide
+from numeric.equations.programs.exponentials import WideArithmetic, along, evaluate_wide, plain
 
 # Samples by which weights are adjusted; drawn weights before a program is given up; standard
 # deviation of a sum's mean after the adjustment, in units of that of the sum.
@@ -279,7 +280,10 @@ def own_patterns(
     callable
         From the number of samples to the signs, by the numbers of the choosing nodes.
     """
-    weights = {name: doubles(*values[name]).reshape(s) for name, s in program.weights.items()}
+
+    @cache
+    def weights() -> dict[str, np.ndarray]:
+        return {name: doubles(*values[name]).reshape(s) for name, s in program.weights.items()}
 
     def samples(m: int) -> dict[str, np.ndarray]:
         if inputs is not None:
@@ -290,10 +294,10 @@ def own_patterns(
         rng = _generator(seed, 0, "beside")
         return {
             name: own + _BESIDE * (np.abs(own).max(initial=0) or 1) * rng.standard_normal(own.shape)
-            for name, own in weights.items()
+            for name, own in weights().items()
         }
 
-    return _PatternsAt(program, samples, lambda again: weights, beside=beside)
+    return _PatternsAt(program, samples, lambda again: weights(), beside=beside)
 
 
 def drawn_patterns(
@@ -423,6 +427,8 @@ class _PatternsAt:
         self._program, self.samples, self._weights = program, samples, weights
         self._few = few or (lambda: weights(False))
         self._redraws, self._last = redraws, (0, dict[str, np.ndarray]())
+        # The last pattern, of some part of so many samples.
+        self._found: tuple[Any, dict[int, np.ndarray]] = (None, {})
 
     def __call__(self, m: int) -> dict[int, np.ndarray]:
         """The signs of m samples, by the numbers of the choosing nodes."""
@@ -438,11 +444,14 @@ class _PatternsAt:
         few = {name: value[..., part] for name, value in self._last[1].items()}
         if part.stop >= m:
             self._last = 0, {}
-        again = False
+        again, key = False, (m, part.start, part.stop)
+        if self._found[0] == key:
+            return self._found[1]
         while True:
             weights = self._weights(again)
             try:
-                return pattern_at(self._program, weights, few, self._beside)
+                self._found = key, pattern_at(self._program, weights, few, self._beside)
+                return self._found[1]
             except NoPattern:
                 if not self._redraws or part.start:
                     raise
@@ -626,7 +635,10 @@ class _Adjusted:
     ) -> None:
         self.program, self.samples, self.rng, self.weights = program, samples, rng, weights
         self.masks = {n: np.asarray(mask).reshape(weights[n].shape) for n, mask in support.items()}
-        self.arithmetic = _Recorder(program)
+        self.arithmetic = WideArithmetic(_Recorder(program))
+        self.last = program.last_uses(program.needed([program.output]))
+        # Values that later nodes need, with the present weights.
+        self.kept: dict[int, Any] = {}
         self.done: set[str] = set()
         for name in self.masks:
             self._put(name, weights[name])
@@ -634,14 +646,24 @@ class _Adjusted:
     def _put(self, name: str, value: np.ndarray) -> None:
         mask = self.masks.get(name)
         self.weights[name] = value if mask is None else value * (mask != 0)
+        for k in moving_nodes(self.program, range(len(self.program.nodes)), [name]):
+            self.kept.pop(k, None)
 
-    def _values(self, *numbers: int) -> list[np.ndarray]:
-        """Values of nodes: entries × samples."""
-        blocks = {n: w[..., None] for n, w in self.weights.items()} | dict(self.samples)
+    def _value(self, number: int) -> np.ndarray:
+        """The value of a node: entries × samples."""
+        nodes, missing = self.program.nodes, {number} - self.kept.keys()
+        for k in range(number, -1, -1):
+            if k in missing:
+                missing.update(j for j in nodes[k].inputs if j not in self.kept)
+        blocks = placed(self.program, self.weights, self.samples)
         with np.errstate(all="ignore"):
-            found = evaluate_wide(self.program, self.arithmetic, blocks, numbers)
-        arrays = [v.whole() if isinstance(v, Patched) else v for v in (found[k] for k in numbers)]
-        return [v.reshape(-1, v.shape[-1]) for v in arrays]
+            for k in sorted(missing):
+                check_time()
+                inputs = [self.kept[j] for j in nodes[k].inputs]
+                self.kept[k] = value_of(nodes[k], self.arithmetic, blocks, inputs)
+        value = plain(self.kept[number])
+        array = value.whole() if isinstance(value, Patched) else value
+        return array.reshape(-1, array.shape[-1])
 
     def standardize(self, number: int) -> None:
         """Give the entries of a value both signs, by the weights in it that are not adjusted."""
@@ -652,11 +674,11 @@ class _Adjusted:
         biases = [term for term in terms if term.product < 0]
         if not terms:
             return
-        [value] = self._values(number)
+        value = self._value(number)
         for term in {term.name: term for term in products}.values():
             self._divide(term, value)
         if products:
-            [value] = self._values(number)
+            value = self._value(number)
         mean, spread = value.mean(axis=1), value.std(axis=1)
         if not np.isfinite(mean).all():
             raise NoPattern("a sum whose sign chooses is no number")
@@ -666,6 +688,7 @@ class _Adjusted:
         elif products:
             self._project(products[0], wanted)
         self.done |= {term.name for term in terms}
+        self.kept = {k: v for k, v in self.kept.items() if self.last.get(k, 0) > number}
 
     def _shift(self, biases: Sequence[_Term], wanted: np.ndarray) -> None:
         """Subtract the mean from the first bias; that of all entries to which one number adds."""
@@ -726,7 +749,7 @@ class _Adjusted:
         """Subtract from a matrix the change of rank one that changes means as wanted."""
         own, other, result, matrix, places = self._matrix(term)
         node = self.program.nodes[term.product]
-        [factor] = self._values(node.inputs[1 - term.position])
+        factor = self._value(node.inputs[1 - term.position])
         shape = self.program.nodes[node.inputs[1 - term.position]].shape
         shared = [letter for letter in other if letter in own]
         middle = _averaged(factor.mean(axis=1).reshape(shape), other, shared)

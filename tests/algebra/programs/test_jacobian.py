@@ -51,6 +51,22 @@ def test_backwards_is_forwards(seed, p, samples):
     assert np.array_equal(found, forwards(program, arithmetic, blocks, cells))
 
 
+@given(st.integers(0, 10**6), st.sampled_from([SMALL_PRIME, LONG_PRIME]), st.integers(1, 3))
+def test_one_gradient_is_a_combination_of_rows(seed, p, samples):
+    """A backward pass from a covector gives the rows of the Jacobian times its entries."""
+    program = random_program(seed)
+    arithmetic, blocks = point(program, p, seed, samples)
+    batch = max(value.shape[-1] for value in blocks.values())
+    cells, shape = all_cells(program), program.nodes[program.output].shape
+    covector = random_residues((*shape, batch), p, random.Random(seed))
+    sweep = Sweep(program, arithmetic, blocks, covector=covector)
+    found = {name: np.zeros(shape, np.int64) for name, shape in program.weights.items()}
+    found |= dict(sweep.gradients())
+    jacobian = program_jacobian(program, arithmetic, blocks, cells).astype(object)
+    expected = covector.reshape(-1).astype(object) @ jacobian % p
+    assert [int(found[name][tuple(place)]) for name, *place in cells] == expected.tolist()
+
+
 @given(st.integers(0, 10**6))
 def test_some_columns_in_any_order(seed):
     """The columns of some cells are those of all cells, in the requested order."""
