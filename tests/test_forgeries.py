@@ -149,7 +149,8 @@ def test_an_output_that_cannot_follow_refutes_maximal():
     assert data["verdict"] == "intermediate"
     data["verdict"] = "maximal"
     del data["evidence"]["stuck_output"]
-    assert _place(_counted(data, 1)) == "verdict"
+    assert _place(data) == "verdict"
+    assert _place(_counted(data, 1)) == "evidence.root_count"
 
 
 @pytest.mark.parametrize("verdict", ["maximal", "undecided"])
@@ -195,7 +196,7 @@ def test_every_field_of_an_undecided_file_is_checked(activation, read_out, msolv
 
 def test_a_false_number_beside_a_teacher_that_is_reached(msolve):
     """The verdict would be correct without it; the number is still counted."""
-    net = mp.LinearRNN(n=2, T=2, b=1, d=2, m=2)
+    net = mp.LinearRNN(n=2, T=3, b=1, d=2, m=3)
     problem = Problem(net, {"D": [[1, 1], [1, 1]], "W": [[1, 0], [0, 1]]},
                       support={"W": [[1, 0], [0, 1]]})  # fmt: skip
     data = data_of(problem)

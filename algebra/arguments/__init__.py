@@ -1,5 +1,6 @@
 """Arguments for MP = 1 or MP < 1: theorem, search and check; one search, one verification.
 
+affine_part         Labels that are affine in some weights, of full rank: MP = 1
 argument            What an argument is, and what its search finds
 at_infinity         Solutions at infinity: MP = 1 if some weights may go there
 case                One allocation whose verdict is searched, and what is known of it so far
@@ -9,6 +10,8 @@ definite_form       Labels that contradict a positive definite form of the weigh
 dual_bases          The teacher is a student in dual bases, found vector by vector: MP = 1
 enclosed_solutions  All solutions of an instance in disjoint balls, none of them real: MP < 1
 evidence            Evidence as it is read from a file: ranks, N, and one argument
+everything_learns   Every weight learns: MP = 1
+formal_ranks        Exact ranks with formal values: the theorem, and the checks of minors
 large_recount       Root counts of larger cores, again: minors, labels, other forms, numerically
 minimal_polynomials  Minimal polynomials over Q of the weights of solutions
 no_real_root        An instance solved exactly, without real solutions: MP < 1

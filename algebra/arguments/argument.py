@@ -1,24 +1,26 @@
-"""What an argument for a verdict on a linear network is: evidence, search, check, sentence.
+"""What an argument for a verdict is: evidence, search, check, sentence.
 
-Each module of this folder but `argument` and `order` has one, as ``ARGUMENT``.  `search` makes the
+Each module of this folder that is named in `order` has one, as ``ARGUMENT``.  `search` makes the
 evidence and `check` verifies it from the file; they have the declared form of the evidence in
 common, and the theorem in the module's docstring, but no code.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.checks import Say
 from algebra.certificates.family import Effort
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.networks.base import POLYNOMIAL_LABELS, Cell
 from algebra.problems.features import Covers, Premises
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
+    from algebra.ranks.minors import Minor
     from algebra.systems.root_count import RootCount
 
 # The root count that an argument needs beside its evidence: none, or N of the whole allocation, or
@@ -41,6 +43,8 @@ class FoundEvidence:
         The count of a part.
     note : str
         What is known of a number that stands for itself.
+    cells : sequence of cells or None
+        Weights that learn and whose rank ρ the argument needs; by default all that learn.
     """
 
     verdict: str
@@ -48,6 +52,7 @@ class FoundEvidence:
     evidence: Any = None
     roots: RootCount | None = None
     note: str = ""
+    cells: Sequence[Cell] | None = None
 
 
 @dataclass(frozen=True)
@@ -61,6 +66,10 @@ class Claimed:
         Generic rank ρ of the whole network, and of the allocation.
     roots : RootEvidence or None
         The root count of the file.
+    minor : Minor or None
+        The regular minor of the file, which was checked.
+    why_exact : str
+        Why ranks modulo primes are the generic ranks; "" if only the minor shows it.
     effort : Effort
         Primes, points and instances follow from its seed.
     say : callable
@@ -72,6 +81,8 @@ class Claimed:
     roots: RootEvidence | None
     effort: Effort
     say: Say
+    why_exact: str = POLYNOMIAL_LABELS
+    minor: Minor | None = None
 
     @property
     def seed(self) -> int:
@@ -86,7 +97,7 @@ class Claimed:
 
 @dataclass(frozen=True)
 class Argument:
-    """An argument for some verdicts.
+    """An argument for some verdicts on allocations of full rank.
 
     Attributes
     ----------
@@ -107,6 +118,8 @@ class Argument:
     covers : mapping of str to mapping
         For each verdict the features of problems for which the theorem is proved, with the sentence
         of the proof that covers each (`algebra.certificates.premises`).
+    needs_ranks : bool
+        Whether it uses that the learnable weights have the generic rank of the whole network.
     """
 
     name: str
@@ -116,6 +129,7 @@ class Argument:
     check: Callable[[Problem, Any, Claimed], str]
     covers: Mapping[str, Covers]
     counts: str = NO_COUNT
+    needs_ranks: bool = True
 
     def __post_init__(self) -> None:
         assert self.covers.keys() == self.why.keys(), self.name

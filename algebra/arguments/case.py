@@ -1,9 +1,9 @@
-"""One allocation of a linear network whose verdict is searched, and what is known of it so far."""
+"""One allocation whose verdict is searched, and what is known of it so far."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, TypeVar
 
 from algebra.arguments.argument import Argument, FoundEvidence
@@ -11,19 +11,31 @@ from algebra.arguments.order import Attempt
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks
+from algebra.certificates.rank_claims import why_generic
 from algebra.certificates.records import write_form
 from algebra.certificates.verdicts import UNDECIDED
-from algebra.problems.features import Features
+from algebra.problems.allocation import Cell
+from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.systems.root_count import NUMERICAL, RootCount
 from algebra.time_limits import is_over
 
+MINOR = "regular_minor"
 _State = TypeVar("_State")
+_NOT_AFFINE = "parameters in which the labels are affine: none of full rank"
+# What was tried where no number of complex solutions is finite.
+_ANALYTIC = {
+    "analytic": (
+        _NOT_AFFINE,
+        "a number of complex solutions: it is infinite for an analytic network",
+    ),
+    "by pieces": (_NOT_AFFINE,),
+}
 
 
 class Case(OnRanks):
-    """Certifies one allocation, given its ranks, which are equal.
+    """Certifies one allocation, given its ranks.
 
     Parameters
     ----------
@@ -31,6 +43,8 @@ class Case(OnRanks):
         As for `OnRanks`: the ranks are the network's and the allocation's.
     features : frozenset of Feature
         The features of the problem, and of one that is reduced to it.
+    piece : int, optional
+        The number of the rational point on whose piece the labels are (`algebra.ranks.pieces`).
 
     Attributes
     ----------
@@ -56,8 +70,14 @@ class Case(OnRanks):
         effort: Effort,
         ranks: tuple[GenericRank, GenericRank],
         features: Features,
+        piece: int | None = None,
     ) -> None:
         super().__init__(problem, effort, *ranks)
+        self.piece = piece
+        if piece is not None:
+            self.evidence["pattern"] = piece
+        self.why_exact = self._why_exact()
+        self._minors: dict[tuple[Cell, ...], Any] = {}
         self.features = features
         self.covered: frozenset[str] = frozenset()
         self.roots: RootCount | None = None
@@ -79,9 +99,41 @@ class Case(OnRanks):
         return self.problem.allocation.size > self.equations
 
     @property
+    def is_counted_first(self) -> bool:
+        """Whether N of a linear network is soon counted, and says more than what needs no N."""
+        return self.problem.network.is_linear and not self.has_surplus
+
+    @property
     def how(self) -> str:
         """What is said of N if it was counted numerically."""
         return f" ({NUMERICAL})" if self.roots is not None and self.roots.is_numerical else ""
+
+    def _why_exact(self) -> str:
+        """Why the ranks are the generic ones; "" if they may be upper bounds."""
+        problem = self.problem
+        is_minimal = self.own.rank < self.whole.rank
+        if is_minimal and Feature.ARBITRARY_LABELS in problem.features:
+            return "an upper bound of the rank of what learns is enough"
+        return why_generic(problem, is_minimal, self.effort.seed)
+
+    def has_rank(self, cells: Sequence[Cell]) -> bool:
+        """Whether the ranks are proved to be the generic ones; adds a regular minor if needed.
+
+        Parameters
+        ----------
+        cells : sequence of cells
+            What learns, or a part of it of full rank.
+        """
+        if self.why_exact or not self.whole.rank:
+            return True
+        key = tuple(cells)
+        if key not in self._minors:
+            network, student = self.problem.network, self.problem.student()
+            self.regular_minor(network, key, student, self.piece)
+            self._minors[key] = self.evidence.pop(MINOR, None)
+        if self._minors[key] is not None:
+            self.evidence[MINOR] = self._minors[key]
+        return self._minors[key] is not None
 
     def begin(self, attempt: Attempt, present: Argument) -> bool:
         """Before a search: its number and its time; whether a theorem covers the problem."""
@@ -116,6 +168,9 @@ class Case(OnRanks):
 
     def undecided(self) -> Certificate:
         """The certificate if no argument was found."""
+        if self.piece is not None or self.problem.network.equations_are == "analytic":
+            what = "analytic" if self.piece is None else "by pieces"
+            return self.conclude(UNDECIDED, f"not minimal, {what}", tried=_ANALYTIC[what])
         rule, number = "not minimal, root count out of reach", None
         if self.has_surplus:
             rule = "not minimal, more weights than equations"

@@ -1,4 +1,4 @@
-"""Evidence on linear networks as it is read from a file: ranks, N, and one argument.
+"""Evidence as it is read from a file: ranks, N, and one argument.
 
 The forms that several arguments use are here; an argument's own is in its module
 (`algebra.arguments`).
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 
@@ -23,6 +23,11 @@ from algebra.networks.base import Cell
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 
+if TYPE_CHECKING:
+    from algebra.ranks.minors import Minor
+
+# The names of `algebra.arguments.formal_ranks.FormalEvidence`.
+FORMAL = "regular_minor", "pattern", "upper_bounds"
 # A weight or sample, of at most 64 characters; those of certification have at most four.
 Entry = rational_of(64)
 Weights = Annotated[Matrices, matrices(Entry)]
@@ -30,13 +35,19 @@ Samples = Annotated[np.ndarray, matrix(lambda context: context["network"].input_
 
 
 @dataclass(frozen=True)
-class LinearEvidence:
-    """The evidence of a certificate of a linear network.
+class ArguedEvidence:
+    """The evidence of a certificate.
 
     Attributes
     ----------
     ranks : EvidenceOnRanks
         With N, if the file has it.
+    minor : Minor or None
+        A regular minor.
+    pattern : int or None
+        The number of the point whose piece the ranks are of.
+    upper_bounds : bool
+        Whether the file says that the ranks are only upper bounds.
     argument : Argument or None
         Besides N.
     value : object
@@ -44,11 +55,14 @@ class LinearEvidence:
     """
 
     ranks: EvidenceOnRanks
+    minor: Minor | None
+    pattern: int | None
+    upper_bounds: bool
     argument: Argument | None
     value: Any
 
 
-def read_linear(claim: Claim) -> LinearEvidence:
+def read_argued(claim: Claim) -> ArguedEvidence:
     """The evidence of a claim: what is common, and that of at most one argument besides N.
 
     Raises
@@ -58,8 +72,17 @@ def read_linear(claim: Claim) -> LinearEvidence:
     """
     given, context = claim.evidence, context_of(claim.problem)
     names = [name for name in given if name in NAMES and name != ROOT_COUNT]
-    common = {name: value for name, value in given.items() if name not in names}
+    formal = {name: given[name] for name in FORMAL if name in given}
+    common = {n: value for n, value in given.items() if n not in names and n not in formal}
     ranks = EvidenceOnRanks.from_dict(common, "evidence", context)
+    minor, pattern, upper_bounds = None, None, False
+    if formal:
+        # Loaded here: polynomials need none of it.
+        from algebra.arguments.formal_ranks import FormalEvidence
+
+        found = FormalEvidence.from_dict(formal, "evidence", context)
+        minor, pattern = found.regular_minor, found.pattern
+        upper_bounds = bool(found.upper_bounds)
     for name in names:
         if ranks.labels_vanish or claim.verdict not in argument(name).why:
             text = f"has no place in the certificate of a {claim.verdict} allocation"
@@ -67,10 +90,10 @@ def read_linear(claim: Claim) -> LinearEvidence:
     if len(names) > 1:
         raise CheckFailed(f"evidence.{names[1]}", f"does not belong beside {names[0]}")
     if not names:
-        return LinearEvidence(ranks, None, None)
+        return ArguedEvidence(ranks, minor, pattern, upper_bounds, None, None)
     own = argument(names[0])
     value = read_form(own.form, given[own.name], f"evidence.{own.name}", context)
-    return LinearEvidence(ranks, own, value)
+    return ArguedEvidence(ranks, minor, pattern, upper_bounds, own, value)
 
 
 def need_drawn(

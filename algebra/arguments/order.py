@@ -32,6 +32,9 @@ class Attempt:
 
 # By cost: a search that comes twice gets more time, or tries another way.
 ORDER = (
+    Attempt("everything_learns"),
+    Attempt("affine_part"),
+    Attempt("stuck_output"),
     Attempt(ROOT_COUNT),
     Attempt("teacher_reached"),
     Attempt("dual_bases"),

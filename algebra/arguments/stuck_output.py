@@ -26,21 +26,24 @@ units are sums of values with weights α (1 − α)^k, whose sum is at most 1: t
 likewise, if the student's leaks do not learn.
 
 Such an output is called *stuck*.
+
+*Survey*: of the first 240 nets of `benchmarks/bench_undecided.py`, which are linear, it decides
+none.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algebra.certificates.certificate import Certificate
+from algebra.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.claim import Claim, Conclusion
-from algebra.certificates.on_ranks import OnRanks
+from algebra.certificates.claim import Claim
 from algebra.certificates.premises import GENERIC_LABELS, NEARBY, UPDATES
-from algebra.certificates.rank_claims import RankChecker
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.declarations import Count
 from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.base import Cell
 from algebra.problems.allocation import Allocation
@@ -51,6 +54,9 @@ from algebra.programs.presence import presence
 from algebra.programs.ranges import UNIT, Range, ranges
 from algebra.programs.read_out import ReadOut, read_out
 from algebra.ranks.jacobian import columns_at, random_point
+
+if TYPE_CHECKING:
+    from algebra.arguments.case import Case
 
 _SMALL = "the weights of an output may be small, and a teacher's larger"
 STUCK_OUTPUT = Premises(
@@ -200,73 +206,67 @@ def is_stuck(
     return modular_rank(columns, point.p) > len(learning)
 
 
-# -- certificates -------------------------------------------------------------------------
+# -- the argument --------------------------------------------------------------------------
 
 PLACE = "evidence.stuck_output"
-_LIMIT = "output {row} cannot match every teacher: the values that it reads are bounded on a side"
 
 
-def conclude_stuck(found: OnRanks, row: int) -> Certificate:
-    """The certificate of a problem with equal ranks in which an output is stuck."""
-    found.evidence[STUCK_OUTPUT.name] = row
-    why = (
-        f"MP < 1: too few weights of output {row} learn, and the values that it reads are bounded: "
-        "the labels of a teacher with larger read-out weights are out of reach."
+def limit(row: int) -> str:
+    """Why labels are out of reach, in a few words."""
+    return (
+        f"output {row} cannot match every teacher: the values that it reads are bounded on a side"
     )
-    return found.conclude(INTERMEDIATE, _LIMIT.format(row=row), why=why, theorem=STUCK_OUTPUT)
 
 
-def refute_maximal(claim: Claim, moving: Allocation, seed: int) -> None:
+def search(case: Case) -> FoundEvidence | None:
+    """The first output that is stuck; labels that are linear in the samples have no bounds."""
+    problem = case.problem
+    if problem.network.is_linear:
+        return None
+    row = stuck_output(problem, problem.learning.moving, case.effort.seed)
+    if row is None:
+        return None
+    return FoundEvidence(INTERMEDIATE, limit(row), row)
+
+
+def refute_maximal(claim: Claim, problem: Problem, seed: int) -> None:
     """Reject "maximal" if some output is stuck: then MP < 1, for every count.
 
-    Parameters
-    ----------
-    claim : Claim
-    moving : Allocation
-        The weights that move.
-    seed : int
-
     Raises
     ------
     CheckFailed
     """
-    row = stuck_output(claim.problem, moving, seed) if claim.verdict == MAXIMAL else None
+    if claim.verdict != MAXIMAL or problem.network.is_linear:
+        return
+    row = stuck_output(problem, problem.learning.moving, seed)
     if row is not None:
-        raise CheckFailed("verdict", _LIMIT.format(row=row))
+        raise CheckFailed("verdict", limit(row))
 
 
-def check_stuck(
-    checker: RankChecker, moving: Allocation, row: int | None, known: str
-) -> Conclusion:
-    """A stuck output and full rank imply 0 < MP < 1.
-
-    Parameters
-    ----------
-    checker : RankChecker
-        The checker of the claim.
-    moving : Allocation
-        The weights that move.
-    row : int or None
-        The output that is claimed to be stuck.
-    known : str
-        Status of the rank.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    if row is None:
-        raise CheckFailed(PLACE, "is missing")
-    found = reading(checker.problem, moving)
+def check(problem: Problem, row: int, claimed: Claimed) -> str:
+    """The output reads bounded values, and too few of its weights learn."""
+    moving = problem.learning.moving
+    found = reading(problem, moving)
     if found is None:
         raise CheckFailed(PLACE, "the values that the outputs read are bounded on no side")
     if row >= len(found.read.weights):
         raise CheckFailed(PLACE, f"{row} is no output")
-    if not is_stuck(checker.problem, moving, found, row, checker.seed):
+    if not is_stuck(problem, moving, found, row, claimed.seed):
         raise CheckFailed(
             PLACE, f"output {row} may match every teacher, or reads only units that are always 0"
         )
-    checker.say(PLACE, PROVED, _LIMIT.format(row=row))
-    text = "not minimal, so MP > 0; an output that cannot match every teacher: MP < 1"
-    checker.say("verdict", known, text)
-    return Conclusion(known, STUCK_OUTPUT)
+    claimed.say(PLACE, PROVED, limit(row))
+    return PROVED
+
+
+ARGUMENT = Argument(
+    name=STUCK_OUTPUT.name,
+    form=Count,
+    why={
+        INTERMEDIATE: "MP < 1: too few weights of an output learn, and the values that it reads "
+        "are bounded: the labels of a teacher with larger read-out weights are out of reach."
+    },
+    search=search,
+    check=check,
+    covers={INTERMEDIATE: STUCK_OUTPUT.covers},
+)

@@ -1,4 +1,4 @@
-"""Verification of certificates of linear networks, as far as possible by other methods.
+"""Verification of certificates, as far as possible by other methods.
 
 Ranks are those of `algebra.certificates.rank_claims`.  The argument is looked up by the name of its
 evidence; its module has the theorem, the check, and the sentence that follows
@@ -8,33 +8,52 @@ The premises of each verdict, ρ the generic rank of the whole network:
 
 minimal       rank J_A < ρ.
 maximal       rank J_A = ρ, and an argument for MP = 1; without any other, that N is odd.  Or no
-              path leads from inputs to outputs.
+              path leads from inputs to outputs, or every weight learns.
 intermediate  rank J_A = ρ, so MP > 0, and an argument for MP < 1.
 undecided     none; the file's ranks and N are verified in this case too.
 
 The verdict's status is that of the weakest premise.
+
+* That the ranks are the generic ones is shown again, at other points; a regular minor is recomputed
+  in ball arithmetic with other precisions.
+* A model is read from the file, and its digest recomputed; an activation pattern is recomputed at
+  its rational point.
+* "Maximal" is refused where an output is stuck (`algebra.arguments.stuck_output`).
 """
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from algebra.arguments.argument import NO_COUNT, OF_ALL, OF_PART, Argument, Claimed
-from algebra.arguments.evidence import read_linear
+from algebra.arguments.evidence import read_argued
 from algebra.arguments.order import ROOT_COUNT, argument
-from algebra.certificates.checks import PROVED, Checked, CheckFailed, Checklist, weakest
+from algebra.certificates.checks import (
+    PROVED,
+    UNCHECKED,
+    Checked,
+    CheckFailed,
+    Checklist,
+    weakest,
+)
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
-from algebra.certificates.rank_claims import RankChecker
+from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT
+from algebra.certificates.rank_claims import RankChecker, why_generic
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.networks.base import POLYNOMIAL_LABELS
+from algebra.networks.protocols import HasPieces
+from algebra.problems.features import Feature
+from algebra.problems.problem import Problem
 
 
-def verify_linear(data: object, effort: Effort) -> Checked:
-    """Verify the certificate of a linear network at points of the effort's seed."""
+def verify_by_arguments(data: object, effort: Effort) -> Checked:
+    """Verify a certificate at points of the effort's seed."""
     return verified(data, lambda claim, checklist: check_claim(claim, checklist, effort))
 
 
 def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
-    """Verify the claims of a certificate of a linear network, except its words.
+    """Verify the claims of a certificate, except its words.
 
     Parameters
     ----------
@@ -52,55 +71,164 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusio
     ------
     CheckFailed
     """
-    return _LinearChecker(claim, checklist, effort).run()
+    if claim.problem.network.lower() is not None:
+        # Loaded here: few networks are those of another kind.
+        from algebra.problems.reduction import lowered
+
+        reduction = lowered(claim.problem)
+        if reduction is not None:
+            claim = replace(claim, problem=reduction.problem)
+    return _Checker(claim, checklist, effort).run()
 
 
-class _LinearChecker(RankChecker):
-    """The checks of one claim on a linear network."""
+class _Checker(RankChecker):
+    """The checks of one claim."""
 
     def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
-        found = read_linear(claim)
+        found = read_argued(claim)
         super().__init__(claim, found.ranks, checklist, effort)
+        self.minor, self.pattern, self.upper_bounds = found.minor, found.pattern, found.upper_bounds
         self.argument, self.value = found.argument, found.value
 
     def run(self) -> Conclusion:
-        claim, roots = self.claim, self.evidence.root_count
-        self._need_place(self.evidence.arguments())
+        claim, evidence = self.claim, self.evidence
+        self._need_place(evidence.arguments())
         counts = NO_COUNT if self.argument is None else self.argument.counts
-        if counts != NO_COUNT and roots is None:
+        if counts != NO_COUNT and evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
-        self._need_numbers(None if counts == OF_PART else roots)
-        if self.evidence.labels_vanish:
+        self._need_numbers(None if counts == OF_PART else evidence.root_count)
+        self._only_what_belongs()
+        if evidence.labels_vanish:
             from algebra.certificates.vanishing import check_vanishing
 
             check_vanishing(self.problem, claim.verdict, claim.equations, claim.rank, self.say)
             self._error_bound(True)
             return Conclusion(PROVED, LABELS_VANISH)
-        known = self._network_rank()
-        attained = self._allocation_rank()
+        self.problem = self._at_the_file()
+        known, attained = self._whole_rank(), self._allocation_rank()
+        if self.argument is not None and not self.argument.needs_ranks:
+            self._error_bound(True)
+            return self._argued(PROVED, self.argument, "")
+        why = self._exact()
         if claim.verdict == MINIMAL:
+            if self.pattern is not None:
+                text = "minimal on one activation pattern does not mean minimal"
+                raise CheckFailed("verdict", text)
             status = self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
             return Conclusion(status, RANK_DEFICIT)
-        self._full_rank(known)
+        known = known if why else self._known_by_minor(known)
         if claim.verdict == UNDECIDED:
-            self._count_beside()
+            if why and self.pattern is None:
+                self._full_rank(known)
+                self._count_beside()
+            else:
+                self._error_bound(known == PROVED)
             return Conclusion(self._only_numbers())
-        return self._argued(known, self.argument or argument(ROOT_COUNT))
+        self._full_rank(known)
+        self._not_stuck()
+        return self._argued(known, self.argument or self._unnamed(), why)
 
-    def _argued(self, known: str, own: Argument) -> Conclusion:
+    def _only_what_belongs(self) -> None:
+        """Nothing in the evidence that the verdict does not use."""
+        claim, evidence, own = self.claim, self.evidence, self.argument
+        network = claim.problem.network
+        if self.upper_bounds and claim.verdict != UNDECIDED:
+            raise CheckFailed("evidence.upper_bounds", "upper bounds decide nothing")
+        by_itself = evidence.labels_vanish or (own is not None and not own.needs_ranks)
+        if by_itself and self.minor is not None:
+            raise CheckFailed("evidence.regular_minor", "does not belong to this evidence")
+        if evidence.labels_vanish and self.pattern is not None:
+            raise CheckFailed("evidence.pattern", "does not belong to this evidence")
+        is_finite = network.equations_are != "analytic" and not network.has_given_weights
+        if evidence.root_count is not None and not (is_finite and self.pattern is None):
+            text = "has no place here: only generic polynomials have a number of solutions"
+            raise CheckFailed("evidence.root_count", text)
+
+    def _unnamed(self) -> Argument:
+        """The argument if the evidence names none: N is odd, or some weights enter affinely."""
+        if self.evidence.root_count is not None or not self.problem.network.equations_are:
+            return argument(ROOT_COUNT)
+        names = self.problem.allocation.matrices
+        self.value = tuple(name for name in names if self.problem.network.affine_in((name,)))
+        return argument(AFFINE_PART.name)
+
+    def _at_the_file(self) -> Problem:
+        """The problem at the weights of its file, on the piece that the evidence names."""
+        problem, piece = self.problem, self.pattern
+        network = problem.network
+        if network.digest:
+            text = f"the model in the file: {network.digest}"
+            self.say("problem.network.digest", PROVED, text)
+        is_piecewise = isinstance(network, HasPieces) and network.is_piecewise
+        if (piece is not None) != is_piecewise:
+            raise CheckFailed("evidence.pattern", "belongs only to labels that are piecewise")
+        if network.has_given_weights:
+            masks = problem.allocation.masks
+            problem = replace(problem, network=network.at_file(masks, problem.support))
+        if piece is None:
+            return problem
+        from algebra.programs.balls import SignUnknown
+        from algebra.ranks.pieces import on_pattern
+
+        try:
+            problem = on_pattern(problem, piece)
+        except SignUnknown as error:
+            raise CheckFailed("evidence.pattern", str(error)) from None
+        self.say("evidence.pattern", PROVED, "the point decides all signs")
+        return problem
+
+    def _whole_rank(self) -> str:
+        """The network's rank is at arbitrary weights, whatever those of the file are."""
+        own = self.problem
+        self.problem = replace(own, network=own.network.anywhere())
+        known = self._network_rank()
+        self.problem = own
+        return known
+
+    def _exact(self) -> str:
+        """Why the ranks are the generic ones: a theorem; "" if the minor shows it, or nothing."""
+        claim, problem, minor = self.claim, self.problem, self.minor
+        is_minimal = claim.rank < claim.equations
+        why = why_generic(problem, is_minimal, f"verify/{self.seed}")
+        if why not in ("", POLYNOMIAL_LABELS):
+            self.say("rank", PROVED, f"{why}; so ranks with formal values are the generic ranks")
+        if minor is not None:
+            if self.pattern is not None and minor.number != self.pattern:
+                text = "is not at the point of the pattern"
+                raise CheckFailed("evidence.regular_minor", text)
+            support = problem.support if is_minimal else problem.student()
+            self._regular(problem.network, problem.allocation.cells, support)
+        if why or minor is not None or not claim.equations:
+            return why
+        bounds = "ranks with formal values are upper bounds only"
+        # An upper bound of the rank of what learns is enough if all labels are to be reached.
+        if is_minimal and Feature.ARBITRARY_LABELS in problem.features:
+            return why
+        if claim.verdict != UNDECIDED:
+            raise CheckFailed("evidence.regular_minor", f"is missing: {bounds}")
+        self.say("rank", UNCHECKED, bounds)
+        return why
+
+    def _not_stuck(self) -> None:
+        """No output is stuck if MP = 1 is claimed: a second look, by another theorem."""
+        if self.claim.verdict == MAXIMAL and not self.problem.network.is_linear:
+            from algebra.arguments.stuck_output import refute_maximal
+
+            refute_maximal(self.claim, self.problem, self.seed)
+
+    def _argued(self, known: str, own: Argument, why: str) -> Conclusion:
         """The verdict follows by an argument, from the ranks and perhaps N."""
-        claim = self.claim
+        claim, roots = self.claim, self.evidence.root_count
         if claim.verdict not in own.why:
             known_by = {MAXIMAL: "MP = 1", INTERMEDIATE: "MP < 1"}[claim.verdict]
             raise CheckFailed("evidence", f"has no argument for {known_by}")
         if own.counts == OF_ALL and claim.learnable != claim.equations:
             text = f"{claim.learnable} weights for {claim.equations} equations: N is not finite"
             raise CheckFailed("learnable", text)
-        roots = self.evidence.root_count
         if own.counts != NO_COUNT and roots is None:
             raise CheckFailed("evidence.root_count", "is missing")
         value = roots if own.name == ROOT_COUNT else self.value
-        status = weakest(known, own.check(self.problem, value, self._claimed()))
+        status = weakest(known, own.check(self.problem, value, self._claimed(why)))
         number = None if roots is None else roots.value
         text = own.sentence(claim.verdict, claim.equations, number)
         given = "" if roots is None or own.counts == NO_COUNT else roots.given(status)
@@ -115,9 +243,10 @@ class _LinearChecker(RankChecker):
         if roots is not None:
             from algebra.arguments.recount import check_root_count
 
-            check_root_count(self.problem, self.problem.allocation, roots, self._claimed())
+            check_root_count(self.problem, self.problem.allocation, roots, self._claimed(""))
 
-    def _claimed(self) -> Claimed:
-        claim = self.claim
-        roots = self.evidence.root_count
-        return Claimed(claim.verdict, claim.equations, roots, self.effort, self.say)
+    def _claimed(self, why: str) -> Claimed:
+        claim, roots = self.claim, self.evidence.root_count
+        return Claimed(
+            claim.verdict, claim.equations, roots, self.effort, self.say, why, self.minor
+        )

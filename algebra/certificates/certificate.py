@@ -76,6 +76,10 @@ class Certificate(Result):
     is_plain : bool
         Whether the ranks are those of this problem, with its teacher's labels: then repairs and
         losses of its cells can be computed; not in the file.
+    bounds_only : bool
+        Whether the ranks are only upper bounds of the generic ones.
+    on_piece : bool
+        Whether the ranks are those on one activation pattern or choice of tokens; not in the file.
     constrained : bool
         Whether the user's problem has constraints, which this verdict leaves out; not in the file.
     """
@@ -102,6 +106,8 @@ class Certificate(Result):
     explained: Explanation | None = field(default=None, repr=False, compare=False)
     theorem: Premises | None = field(default=None, repr=False, compare=False)
     is_plain: bool = field(default=False, repr=False, compare=False)
+    bounds_only: bool = field(default=False, repr=False, compare=False)
+    on_piece: bool = field(default=False, repr=False, compare=False)
     constrained: bool = field(default=False, compare=False)
 
     @property

@@ -57,14 +57,24 @@ def longer_search(limits: Limits, purpose: str = "a longer search") -> Step:
 def _explained(found: Certificate) -> Explanation:
     if found.explained is not None:
         return found.explained
-    is_plain = found.is_plain
+    network = found.problem.network
+    # Trials, repairs and losses are known of kinds, not of models.
+    is_plain = found.is_plain and network.has_instances
+    inspect = (step("inspect", "the ranks, and why they are exact or not"),)
     if found.verdict == MINIMAL:
-        return minimal(found, is_plain)
+        why = minimal(found, is_plain)
+        return why if network.has_instances else replace(why, steps=inspect)
     reached = () if not found.equations else (reaches(found),)
     if found.verdict == MAXIMAL:
         robust = step("robust", "how many weights may be lost before MP drops to 0")
         steps = (robust, step("identify", "which weights the data determine"))
         return Explanation((*reached, found.why), steps=steps if is_plain else ())
+    if found.bounds_only or found.rank < found.equations:
+        return _only_bounds(found, inspect)
+    if not network.has_instances and found.verdict == INTERMEDIATE:
+        return Explanation((*reached, near(found), found.why), OPEN_VALUE, "", inspect)
+    if found.verdict == UNDECIDED and (found.on_piece or network.equations_are == "analytic"):
+        return _analytic(found, inspect)
     roots = found.generic_root_count
     estimate = estimate_steps(found.problem, roots)
     warning = too_costly(found.problem, roots)
@@ -124,6 +134,48 @@ def _explained(found: Certificate) -> Explanation:
             *estimate,
         ),
     )
+
+
+def _only_bounds(found: Certificate, inspect: tuple[Step, ...]) -> Explanation:
+    """What stays open if the generic ranks are not known, or only on one piece."""
+    where = " on the activation pattern that was drawn" if found.on_piece else ""
+    values = "" if found.on_piece else ", with formal values"
+    return Explanation(
+        (
+            f"The learnable weights have rank {found.rank}, the whole network {found.equations}"
+            f"{where}{values}.",
+        ),
+        "whether MP > 0",
+        "an activation pattern on which both ranks are equal (then MP > 0)"
+        if found.on_piece
+        else "a regular minor of the Jacobian in ball arithmetic",
+        inspect,
+    )
+
+
+def _analytic(found: Certificate, inspect: tuple[Step, ...]) -> Explanation:
+    """What stays open for analytic labels of full rank, on all weights or on a piece."""
+    known = (reaches(found), f"So {near(found)}")
+    if found.on_piece:
+        return Explanation(
+            known,
+            "whether MP = 1",
+            "a proof for all activation patterns: where a unit is off, weights before it do not "
+            "change the labels",
+            inspect,
+        )
+    open_ = (
+        "whether MP = 1: an analytic network has no finite number of complex solutions, so neither "
+        "parity nor a complete count can be used, and some weights of each output learn"
+    )
+    decided = (
+        "an output with no learnable weights whose units are bounded (then MP < 1), or parameters "
+        "in which the labels are affine with full rank, such as a read-out (then MP = 1)"
+    )
+    if not found.problem.network.has_instances:
+        return Explanation(known, open_, decided, inspect)
+    steps = estimate_steps(found.problem)
+    return Explanation((*known, *too_costly(found.problem)), open_, decided, steps)
 
 
 def minimal(found: Certificate, is_plain: bool) -> Explanation:

@@ -12,7 +12,7 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
-from algebra.certificates.premises import AFFINE_PART, EVERYTHING_LEARNS, LABELS_VANISH
+from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
@@ -22,7 +22,7 @@ from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
-from algebra.ranks.jacobian import all_cells, everything_learns, random_point
+from algebra.ranks.jacobian import all_cells, random_point
 from algebra.ranks.minors import minor_in_time, none_found
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.systems.root_count import RootCount
@@ -79,6 +79,9 @@ def certified(
 class OnRanks:
     """Makes a certificate that is based on generic ranks: collects the evidence, then concludes."""
 
+    # The number of the rational point on whose piece the labels are.
+    piece: int | None = None
+
     def __init__(
         self, problem: Problem, effort: Effort, whole: GenericRank, own: GenericRank
     ) -> None:
@@ -128,18 +131,6 @@ class OnRanks:
             self.evidence["regular_minor"] = write_form(MinorInFile, minor)
         return minor is not None
 
-    def if_everything_learns(self) -> Certificate | None:
-        """The certificate "maximal" if every weight that exists learns, else None."""
-        problem = self.problem
-        if not EVERYTHING_LEARNS.applies(problem.features) or not everything_learns(
-            problem.allocation, problem.support
-        ):
-            return None
-        self.evidence["everything_learns"] = True
-        why = "MP = 1: every weight learns, so the teacher itself is a student."
-        rule = "every existing weight learns: the teacher is a student"
-        return self.conclude(MAXIMAL, rule, why=why, theorem=EVERYTHING_LEARNS)
-
     def affine(self, what: str) -> Certificate:
         """The certificate "maximal" if the labels are affine in what learns, of full rank."""
         rule = f"the labels are affine in {what}, of full rank: a linear system"
@@ -152,7 +143,9 @@ class OnRanks:
     def unproved(self) -> Certificate:
         """Undecided: ranks with formal values are only upper bounds, and no minor was found."""
         rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
-        return self.conclude(UNDECIDED, rule, tried=(none_found(self.whole.rank),))
+        self.evidence["upper_bounds"] = True
+        tried = (none_found(self.whole.rank),)
+        return self.conclude(UNDECIDED, rule, tried=tried, bounds_only=True)
 
     def conclude(
         self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
@@ -175,6 +168,7 @@ class OnRanks:
             seed=self.effort.seed,
             root_count_certainty=self.certainty,
             is_plain=not _OTHER_TARGETS & self.problem.features,
+            on_piece=self.piece is not None,
             **more,
         )
 

@@ -12,10 +12,10 @@ not "minimal": (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so t
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field, fields
 from fractions import Fraction
-from typing import Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
 import numpy as np
 
@@ -31,10 +31,14 @@ from algebra.networks.base import Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature
+from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, at_enough_samples, jacobian, tangent_factors
+
+if TYPE_CHECKING:
+    from algebra.ranks.minors import Minor
 
 # Matrices with at most this many label entries are ranked by the verifier's own elimination.
 _OWN_RANK = 128
@@ -125,6 +129,23 @@ def read_evidence(
     return form.from_dict(claim.evidence, "evidence", context_of(problem or claim.problem, moved))
 
 
+def why_generic(problem: Problem, is_minimal: bool, seed: object) -> str:
+    """Why ranks at random points are the generic ones; "" if they may be upper bounds only.
+
+    Parameters
+    ----------
+    problem : Problem
+    is_minimal : bool
+        Whether it is the network's rank that is to be attained; otherwise the student's, and if its
+        pre-activations contain given numbers, the values at them need not be independent.
+    seed : object
+        As for `Network.why_exact`.
+    """
+    why = problem.network.why_exact(problem.support, seed)
+    is_analytic = problem.network.equations_are == "analytic"
+    return "" if is_analytic and not is_minimal and pins(problem.student()) else why
+
+
 class RankChecker:
     """The checks of one claim; each method proves the statement in its docstring, or raises.
 
@@ -144,6 +165,7 @@ class RankChecker:
         self.problem: Problem = claim.problem
         self.seed = effort.seed
         self.say = checklist.say
+        self.minor: Minor | None = None
 
     # -- the envelope --------------------------------------------------------------
 
@@ -297,6 +319,24 @@ class RankChecker:
             step = random_residues((matrix.shape[1],), p, rng)
             if not np.array_equal(matmul(matrix, step[:, None], p)[:, 0], along(step).ravel()):
                 raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
+
+    def _regular(
+        self, network: Network, cells: Collection[Cell], support: Mapping[str, np.ndarray]
+    ) -> None:
+        """The regular minor proves that the rank is at least the number of equations."""
+        from algebra.certificates.minors import check_minor
+
+        assert self.minor is not None
+        check_minor(self.minor, network, self.claim, cells, support)
+        text = f"regular in ball arithmetic: rank at least {self.claim.equations}"
+        self.say("evidence.regular_minor", PROVED, text)
+
+    def _known_by_minor(self, known: str) -> str:
+        """Status of ρ: at most by new formal points or by counting, at least by the minor."""
+        if self.minor is None:
+            return known
+        is_most = self.claim.equations == jacobian_of(self.problem.network).label_dimension_bound
+        return PROVED if is_most else PROBABLE
 
     def _minimal(self, attained: str, size: int, what: str) -> str:
         """Rank J ≥ ρ at a point and rank J_A < ρ generically imply MP = 0.

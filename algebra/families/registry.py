@@ -82,23 +82,32 @@ class FamilyOfFolder(Family):
         return found
 
 
+@dataclass(frozen=True)
 class FamilyByArguments(FamilyOfFolder):
-    """A family whose verdicts follow by the arguments of `algebra.arguments`."""
+    """A family whose verdicts follow by the arguments of `algebra.arguments`.
+
+    Attributes
+    ----------
+    has_pieces : bool
+        Whether its networks may have labels on pieces, each of which is known.
+    """
+
+    has_pieces: bool = False
 
     def covered(self) -> Features:
-        from algebra.arguments.certify import THEOREMS
+        from algebra.arguments.certify import ON_PIECES, THEOREMS
 
-        return common(THEOREMS)
+        return common(ON_PIECES if self.has_pieces else THEOREMS)
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
-        from algebra.arguments.certify import certify_linear
+        from algebra.arguments.certify import certify_by_arguments
 
-        return certify_linear(problem, effort)
+        return certify_by_arguments(problem, effort)
 
     def verify(self, data: Mapping[str, Any], effort: Effort) -> Checked:
-        from algebra.arguments.verify import verify_linear
+        from algebra.arguments.verify import verify_by_arguments
 
-        return verify_linear(data, effort)
+        return verify_by_arguments(data, effort)
 
 
 class NormalizationFamily(FamilyOfFolder):
@@ -125,8 +134,8 @@ FAMILIES: dict[str, Family] = {
     for family in (
         NormalizationFamily("normalization", "normalization", "normnet"),
         FamilyOfFolder("relu", "relu", "relu"),
-        FamilyOfFolder("activations", "activations", "activated"),
-        FamilyOfFolder("programs", "models", "program"),
+        FamilyByArguments("activations", "activations", "activated"),
+        FamilyByArguments("programs", "models", "program", has_pieces=True),
         FamilyByArguments("linear", "linear", "linear"),
     )
 }

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-from algebra.certificates.premises import (
-    AFFINE_PART,
-    EVERYTHING_LEARNS,
-    LABELS_VANISH,
-    RANK_DEFICIT,
-)
+from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
 from algebra.problems.features import Premises
 
 
@@ -22,7 +17,6 @@ def theorems() -> tuple[Premises, ...]:
     ['intermediate', 'maximal']
     """
     from algebra.arguments.order import NAMES, argument
-    from algebra.arguments.stuck_output import STUCK_OUTPUT
     from algebra.families.arbitrary_labels import FEWER_THAN_LABELS
     from algebra.families.normalization import certify as normalization
     from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
@@ -33,16 +27,13 @@ def theorems() -> tuple[Premises, ...]:
         same_labels,
     )
 
-    linear = [
+    argued = [
         argument(name).theorem(verdict) for name in NAMES for verdict in argument(name).covers
     ]
     found = (
         RANK_DEFICIT,
-        EVERYTHING_LEARNS,
         LABELS_VANISH,
-        AFFINE_PART,
-        STUCK_OUTPUT,
-        *linear,
+        *argued,
         *(same_labels(verdict) for verdict in FROM_ARBITRARY_LABELS),
         CELLS_WITHIN_REACH,
         ODD_PARAMETER_COUNT,

@@ -32,6 +32,7 @@ from algebra.networks.activation import (
 )
 from algebra.networks.base import (
     LABELS,
+    POLYNOMIAL_LABELS,
     STATES,
     TRACES,
     Axis,
@@ -274,11 +275,16 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def divided_unknowns(self) -> int:
         return MOST_DIVIDED if self.activation.name in ENCLOSED else 0
 
-    def ranks_are_exact(self, support: Support) -> bool:
+    def why_exact(self, support: Support, seed: object = 0) -> str:
         if self.activation.is_piecewise:
-            return self.own_point is not None
-        if self.activation.is_polynomial or not self.activation.independence:
-            return self.activation.is_polynomial
+            return POLYNOMIAL_LABELS if self.own_point is not None else ""
+        if self.activation.is_polynomial:
+            return POLYNOMIAL_LABELS
+        known = self.activation.independence
+        return known if known and self._values_are_independent(support) else ""
+
+    def _values_are_independent(self, support: Support) -> bool:
+        """Whether values at different sums are, of an activation with a theorem."""
         if self.leak == LEARNABLE or (self.leak == NO_LEAK and not self.has_currents):
             return True
         stage, count, n = self.stages()[0], len(self.stages()), self.shapes[self.output][1]
@@ -305,6 +311,51 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def independent_columns(self) -> int:
         """All columns: no label is a linear function of others."""
         return self.columns
+
+    # -- structural zeros ------------------------------------------------------------------
+
+    def alive_outputs(self, support: Support) -> frozenset[int]:
+        """The outputs that are not always 0, by forward propagation of sets of units."""
+        by_name = {
+            name: {
+                (i, j)
+                for i, row in enumerate(columns_by_row(held(support, name), shape))
+                for j in row
+            }
+            for name, shape in self.shapes.items()
+        }
+        alive: set[int] = set()
+        ever: set[int] = set()
+        driven: set[int] = set()
+        if self.has_currents:
+            # Inputs reach the currents directly, and initial currents and biases are there at once.
+            driven = {i for i, _ in by_name[str(self.encoder)]}
+            alive = {i for name in self.unit_columns for i, _ in by_name[name]}
+        for number, stage in enumerate(self.stages()):
+            if stage.drive is None:
+                sending = set(range(self.input_shape[0])) if number == 0 else alive
+            else:
+                driven = {i for i, _ in by_name[str(self.encoder)]}
+                sending = driven | (alive if number else set())
+            if self.has_currents:
+                biased = {i for i, _ in by_name[stage.bias]} if stage.bias is not None else set()
+                every = set(range(self.shapes[stage.matrix][0]))
+                sending = alive | biased if self.activation.vanishes_at_zero else every
+            # Rates are functions of what the synapses carry; inputs are added to currents directly.
+            direct = driven if self.has_currents else set()
+            receiving = direct | {i for i, j in by_name[stage.matrix] if j in sending}
+            if stage.bias is not None:
+                receiving |= {i for i, _ in by_name[stage.bias]}
+            if not self.activation.vanishes_at_zero:
+                receiving = set(range(self.shapes[stage.matrix][0]))
+            # A leaking unit keeps a share of its state.
+            alive = receiving | (alive if self.leak != NO_LEAK else set())
+            ever |= alive
+        read = ever if self.reads_all else alive
+        outputs = {i for i, j in by_name[self.output] if j in read}
+        if self.output_bias is not None:
+            outputs |= {i for i, _ in by_name[self.output_bias]}
+        return frozenset(outputs)
 
     # -- values and derivatives ----------------------------------------------------------
 

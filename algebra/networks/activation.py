@@ -17,7 +17,7 @@ Each is described by a record (`Analytic`) without default values.
 **Formal values.** `Activation.modular` replaces z (and s) by residues modulo p that are a
 pseudorandom function of a and the unit: equal pre-activations of a unit have equal values, and
 different ones have independent values.  The theorem named in the record (`Analytic.independence`;
-the proof is in `algebra.families.activations.formal`) proves that ranks computed with them are the
+the proof is in `algebra.arguments.formal_ranks`) proves that ranks computed with them are the
 generic ranks; without such a theorem they are upper bounds.
 """
 

@@ -81,6 +81,9 @@ class ColumnFactors(Factors):
 # Structural zeros: masks that are 0 where a weight does not exist; a matrix without mask is dense.
 Support = Mapping[str, np.ndarray]
 
+# Why ranks modulo random primes are the generic ranks: `Network.why_exact`.
+POLYNOMIAL_LABELS = "the labels are polynomials"
+
 # A dense matrix beyond this many entries cannot be held or certified on one machine; of a sparse
 # one only the entries that exist count (`algebra.networks.masks`).
 MAX_CELLS = 10**8
@@ -279,6 +282,8 @@ class Network(Programmed):
     untaught: ClassVar[frozenset[str]] = frozenset()
     meanings: ClassVar[Mapping[str, str]] = {}
 
+    # The SHA-256 of a model that the network was read from.
+    digest: ClassVar[str] = ""
     # Whether the map is linear only on each side of kinks: ranks are those at given parameters.
     has_kinks: ClassVar[bool] = False
     # Arrays whose product with others is added to a matrix, and is 0 before training.
@@ -370,14 +375,37 @@ class Network(Programmed):
         """The type of the equations, if it depends on the network; otherwise ""."""
         return ""
 
+    def why_exact(self, support: Support, seed: object = 0) -> str:
+        """Why ranks modulo random primes are the generic ranks; "" if they may be smaller.
+
+        Parameters
+        ----------
+        support : mapping of str to mask
+        seed : object, optional
+            It determines points, where the reason is found at points.
+        """
+        return POLYNOMIAL_LABELS
+
     def ranks_are_exact(self, support: Support) -> bool:
         """Whether ranks modulo random primes are the generic ranks, with high probability."""
-        return True
+        return bool(self.why_exact(support))
 
     @property
     def has_given_weights(self) -> bool:
         """Whether fixed weights are those of a model's file."""
         return False
+
+    def at_file(self, learnable: Support, support: Support) -> Self:
+        """The network whose fixed weights are those of its file, if it has given ones."""
+        return self
+
+    def anywhere(self) -> Self:
+        """The network at arbitrary weights: the teacher's."""
+        return self
+
+    def alive_outputs(self, support: Support) -> frozenset[int] | None:
+        """The outputs that are not always 0; None if that is whether inputs have a path to them."""
+        return None
 
     @property
     def rank_decides(self) -> bool:

@@ -23,7 +23,6 @@ import base64
 import binascii
 import copy
 import hashlib
-import operator
 import random
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -40,10 +39,9 @@ from algebra.linalg.modular import EntryBound, Residues, random_residues
 from algebra.memory_limits import check_memory
 from algebra.networks.base import (
     MAX_CELLS,
+    POLYNOMIAL_LABELS,
     Cell,
     Factors,
-    Matmul,
-    Matrix,
     Point,
     Support,
 )
@@ -63,6 +61,8 @@ if TYPE_CHECKING:
     from algebra.programs.onnx import Read
 
 GENERIC, FILE = "generic", "file"
+# Operations whose values are no polynomials in those of their inputs, even on a piece.
+_NOT_POLYNOMIAL = frozenset(("apply", "invert", "root"))
 # Largest size in bytes of a file that is embedded in certificates.
 EMBEDDED = 1 << 20
 # Rational statistics are multiples of 1/`_GRID`, from 1 to 3.
@@ -105,6 +105,7 @@ class ProgramNetwork(HasPieces):
     is_linear: ClassVar[bool] = False
     has_instances: ClassVar[bool] = False
     smooth: ClassVar[bool] = False
+    needs_entries: ClassVar[bool] = True
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"weights": (GENERIC, FILE)}
     meanings: ClassVar[Mapping[str, str]] = {
         "file": "an ONNX file beside this one",
@@ -123,7 +124,7 @@ class ProgramNetwork(HasPieces):
     output: str = ""
     size: Annotated[Any, InFile(dict[str, Size | Literal["samples"]])] = ()
     constants: Annotated[Any, InFile(list[str])] = ()
-    digest: Annotated[str, Keyword("pattern", "^[0-9a-f]{64}$")] = ""
+    digest: Annotated[str, Keyword("pattern", "^[0-9a-f]{64}$")] = ""  # type: ignore[misc]
     model: Annotated[str, Keyword("contentEncoding", "base64")] = field(
         default="", compare=False, repr=False
     )
@@ -275,6 +276,10 @@ class ProgramNetwork(HasPieces):
         return "choose" in self.functions or bool(self.read.tokens)
 
     @property
+    def chooses(self) -> bool:
+        return "choose" in self.functions
+
+    @property
     def d(self) -> int:  # type: ignore[override]
         """Number of labels of one sample."""
         return self.program().nodes[self.program().output].size
@@ -317,6 +322,18 @@ class ProgramNetwork(HasPieces):
         shape = self.program().weights[name]
         return (name, *np.unravel_index(i * self.shapes[name][1] + j, shape)) if shape else (name,)
 
+    def alive_outputs(self, support: Support) -> frozenset[int]:
+        """The outputs that are not 0 whatever the weights are, by their operations as sets."""
+        from algebra.programs.presence import presence
+
+        program = self.program()
+        exists = {
+            name: np.asarray(mask, bool).reshape(program.weights[name])
+            for name, mask in support.items()
+        }
+        there = presence(program, exists, {}, self.vanishes_at_zero)[program.output].there
+        return frozenset(np.flatnonzero(there.reshape(self.d, -1).any(axis=1)).tolist())
+
     # -- points ----------------------------------------------------------------------------
 
     def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> Self:
@@ -326,21 +343,18 @@ class ProgramNetwork(HasPieces):
         object.__setattr__(made, "_piece", number)
         return made
 
-    def at_file(
-        self, learnable: Mapping[str, np.ndarray], support: Mapping[str, np.ndarray]
-    ) -> ProgramNetwork:
-        """The network at the file's weights if requested; learnable weights stay free."""
+    def at_file(self, learnable: Support, support: Support) -> Self:
+        """As of `Network.at_file`; learnable weights stay free."""
         free = {}
         for name, shape in self.shapes.items():
             exists = np.asarray(support.get(name, np.ones(shape)), bool)
             free[name] = np.asarray(learnable.get(name, np.zeros(shape)), bool) | ~exists
         return self._at(free) if self.weights == FILE else self
 
-    def anywhere(self) -> ProgramNetwork:
-        """The network at arbitrary weights: the teacher's."""
+    def anywhere(self) -> Self:
         return self._at(None) if self.weights == FILE else self
 
-    def _at(self, free: Mapping[str, np.ndarray] | None) -> ProgramNetwork:
+    def _at(self, free: Mapping[str, np.ndarray] | None) -> Self:
         made = copy.copy(self)
         made.__dict__.pop("entry_bound", None)
         object.__setattr__(made, "_free", free)
@@ -471,6 +485,13 @@ class ProgramNetwork(HasPieces):
             raise self._at_file_only()
         return super().label_dimension_bound
 
+    @cached_property
+    def equations_are(self) -> str:  # type: ignore[override]
+        """ "polynomial" or "analytic", on each piece."""
+        nodes = self.program().nodes
+        needed = {nodes[k].op for k in self.program().needed([self.program().output])}
+        return "analytic" if needed & _NOT_POLYNOMIAL else "polynomial"
+
     @property
     def has_given_weights(self) -> bool:
         return bool(self.weights == FILE)
@@ -479,11 +500,8 @@ class ProgramNetwork(HasPieces):
     def rank_decides(self) -> bool:
         return not self.is_piecewise
 
-    def ranks_are_exact(self, support: Support) -> bool:
-        return bool(self.argued("certify", support))
-
-    def argued(self, seed: object, support: Support) -> str:
-        """Why formal ranks are the generic ones, from points of a seed; "" if they are bounds.
+    def why_exact(self, support: Support, seed: object = "certify") -> str:
+        """As of `Network.why_exact`.
 
         With structural zeros the arguments of exponentials may be dependent.
         """
@@ -493,7 +511,8 @@ class ProgramNetwork(HasPieces):
             # Square roots of numbers in the file are free values.
             return ""
         if not functions:
-            return "the labels are rational functions"
+            is_polynomial = self.equations_are == "polynomial"
+            return POLYNOMIAL_LABELS if is_polynomial else "the labels are rational functions"
         if not functions <= set(EXPONENTIAL) or "_signs" in self.__dict__:
             return ""
         shapes = self.program().weights
@@ -535,11 +554,6 @@ class ProgramNetwork(HasPieces):
                 )
                 + f"; {self.only_verbs} say what is known"
             )
-
-    def forward(
-        self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
-    ) -> Matrix:
-        raise not_known(self, "instances", "inspect, certify, verify and capacity take programs")
 
     def __str__(self) -> str:
         return f"program {Path(self.file).name}: {self.d} labels a sample, m = {self.m}"

@@ -266,6 +266,11 @@ class HasPieces(HasJacobian):
     def is_piecewise(self) -> bool:
         """Whether the labels are only piecewise analytic, by signs or by tokens."""
 
+    @property
+    @abstractmethod
+    def chooses(self) -> bool:
+        """Whether it chooses by signs."""
+
     @abstractmethod
     def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> Self:
         """The network on the piece of a rational point: its signs and its tokens."""

@@ -15,6 +15,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from numbers import Number
 from operator import matmul, truediv
 from typing import Any, Protocol
 
@@ -270,7 +271,12 @@ class EntryArithmetic(ArrayArithmetic):
     def constant(self, table: Array, denominator: int) -> Array:
         # The last entry determines the type of an empty table.
         flat = [self._number(int(entry), denominator) for entry in (*table.ravel(), 0)]
-        return np.array(flat)[:-1].reshape(*table.shape, 1)
+        if isinstance(flat[-1], Number):
+            return np.array(flat)[:-1].reshape(*table.shape, 1)
+        # Entry by entry: polynomials over GF(p) are sequences, too.
+        found = np.empty(table.size, object)
+        found[:] = flat[:-1]
+        return found.reshape(*table.shape, 1)
 
     def scale(self, node: Node, a: Array, factor: Fraction) -> Array:
         whole = a * factor.numerator

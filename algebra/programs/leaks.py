@@ -4,7 +4,7 @@ A unit i with the leak α_i keeps a share of its state, h_t = (1 − α) h_{t-1}
 where 0 < α ≤ 1; for α = 1 nothing is kept.  A leak is one number, one for each unit, or a weight (a
 column of weights, drawn between 0 and 1).
 
-**Ranks with formal values.**  The proof in `algebra.families.activations.formal` for tanh, the
+**Ranks with formal values.**  The proof in `algebra.arguments.formal_ranks` for tanh, the
 sigmoid and softplus uses one property of the pre-activations a_t of a unit: the different ones that
 are not identically 0 are linearly independent over Q modulo constants, the values z at earlier
 pre-activations being independent unknowns.  With leaks a_t = Σ_j M_ij (h_(t−1),j + Σ_l B_jl x_l) +

@@ -139,8 +139,8 @@ class Parametrized(HasJacobian):
     def with_samples(self, m: int) -> Parametrized:
         return replace(self, base=self.base.with_samples(m))
 
-    def ranks_are_exact(self, support: Support) -> bool:
-        return self.base.ranks_are_exact(support)
+    def why_exact(self, support: Support, seed: object = 0) -> str:
+        return self.base.why_exact(support, seed)
 
     @property
     def read_out(self) -> str | None:

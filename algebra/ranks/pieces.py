@@ -26,6 +26,11 @@ from algebra.ranks.minors import rational_point
 MOST_PATTERNS = 4
 
 
+def patterns_of(network: HasPieces) -> range:
+    """The numbers of the rational points that are tried; one if only tokens are chosen."""
+    return range(MOST_PATTERNS if network.chooses else 1)
+
+
 def on_pattern(problem: Problem, number: int) -> Problem:
     """The problem on the activation pattern of the rational point of this number.
 

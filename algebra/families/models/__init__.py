@@ -1,6 +1,4 @@
 """Networks that are programs read from files: the family of the kind ``program``.
 
-certify  Certification
-verify   Verification
 inspect  The structure report
 """

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 
-from algebra.families.models.certify import program_ranks
+from algebra.arguments.certify import generic_ranks
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import Support
 from algebra.networks.limits import plural
@@ -28,9 +28,9 @@ def inspect_program(
     if network.is_piecewise:
         problem = on_pattern(problem, 0)
         where += " on one activation pattern or choice of tokens"
-    whole, own = program_ranks(problem, seed)
+    whole, own = generic_ranks(problem, seed)
     assert isinstance(problem.network, ProgramNetwork)
-    why = problem.network.argued(seed, support) or "upper bounds: values are formal"
+    why = problem.network.why_exact(support, seed) or "upper bounds: values are formal"
     size = allocation.size
     words = (
         f"generic rank {own.rank}{where}: "

@@ -29,7 +29,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
-from algebra.arguments.certify import certify_linear
+from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.family import Effort
@@ -180,7 +180,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
                 MINIMAL, NARROW.format(whole.rank, target.rank), own.rank, prime=own.p,
                 error_bound=whole.error, evidence=evidence, theorem=NARROW_STUDENT,
             )  # fmt: skip
-        found = certify_linear(inner, effort, more=problem.features)
+        found = certify_by_arguments(inner, effort, more=problem.features)
         return replace(
             found,
             evidence={"lowered": found.to_dict()},

@@ -8,7 +8,7 @@ on the
 * **maximal**: the labels are affine in all learnable parameters, of full rank: the students' labels
   are then an affine space that, near a generic point, contains the labels of all networks, and
   "lies in it" is a system of equations analytic in the teacher's weights, so it holds for all
-  teachers (`algebra.families.activations.certify`, "the read-out suffices", whose proof uses no
+  teachers (`algebra.arguments.affine_part`, whose proof uses no
   more).  Or some cells within the reach of the updates are maximal.  Or the number N of complex
   solutions is odd (`algebra.ranks.updates`).
 * **intermediate**: not minimal, and an output cannot reach some labels
@@ -28,7 +28,8 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.arguments.argument import solutions
-from algebra.arguments.stuck_output import conclude_stuck, stuck_output
+from algebra.arguments.stuck_output import ARGUMENT as STUCK
+from algebra.arguments.stuck_output import STUCK_OUTPUT, limit, stuck_output
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import OnRanks, certified
@@ -144,7 +145,9 @@ class _UpdateCertifier(OnRanks):
             return self.affine("what learns")
         row = stuck_output(self.problem, self.learning.moving, self.effort.seed)
         if row is not None:
-            return conclude_stuck(self, row)
+            self.evidence[STUCK_OUTPUT.name] = row
+            why = STUCK.why[INTERMEDIATE]
+            return self.conclude(INTERMEDIATE, limit(row), why=why, theorem=STUCK_OUTPUT)
         part, looked = self._part()
         if part is not None:
             self.evidence["part"] = part.to_dict()

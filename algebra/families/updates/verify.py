@@ -21,7 +21,8 @@ import numpy as np
 
 from algebra.arguments.argument import Claimed
 from algebra.arguments.recount import check_root_count
-from algebra.arguments.stuck_output import check_stuck, refute_maximal
+from algebra.arguments.stuck_output import ARGUMENT as STUCK
+from algebra.arguments.stuck_output import refute_maximal
 from algebra.certificates.checks import (
     FAILED,
     PROVED,
@@ -34,17 +35,15 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
+from algebra.certificates.minors import MinorInFile
 from algebra.certificates.premises import AFFINE_PART, RANK_DEFICIT
-from algebra.certificates.rank_claims import argues, read_evidence
+from algebra.certificates.rank_claims import EvidenceOnRanks, RankChecker, argues, read_evidence
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count
-from algebra.families.activations.formal import FormalClaimChecker, FormalEvidence, why_exact
 from algebra.families.updates.certify import CELLS_WITHIN_REACH, ODD_PARAMETER_COUNT, same_labels
 from algebra.linalg.modular import modular_rank, random_points
-from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.activation import AX
-from algebra.networks.base import Point
+from algebra.networks.base import POLYNOMIAL_LABELS, Point
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import allocation_rank
@@ -138,22 +137,24 @@ def _ranks_around(problem: Problem, point: Point, name: str) -> tuple[int, int]:
 
 
 @dataclass(frozen=True)
-class UpdateEvidence(FormalEvidence):
+class UpdateEvidence(EvidenceOnRanks):
     """Evidence on problems with updates.
 
     Attributes
     ----------
+    regular_minor : Minor or None
     stuck_output : int or None
         The number of an output that cannot match every teacher.
     part : mapping or None
         The certificate of cells within reach.
     """
 
+    regular_minor: MinorInFile | None = None
     stuck_output: Count | None = field(default=None, metadata=argues(INTERMEDIATE))
     part: Mapping[str, Any] | None = field(default=None, metadata=argues(MAXIMAL))
 
 
-class _UpdateChecker(FormalClaimChecker):
+class _UpdateChecker(RankChecker):
     """The checks of one claim on a problem that is not equivalent to one of cells."""
 
     def __init__(
@@ -166,7 +167,8 @@ class _UpdateChecker(FormalClaimChecker):
     ) -> None:
         self.moved = by_parameters(problem)
         evidence = read_evidence(UpdateEvidence, claim, problem, self.moved)
-        super().__init__(claim, checklist, effort, evidence, problem)
+        super().__init__(claim, evidence, checklist, effort)
+        self.problem, self.minor = problem, evidence.regular_minor
         self.part, self.stuck = evidence.part, evidence.stuck_output
         polynomial = problem.network.equations_are != "analytic"
         self.counted = polynomial and claim.verdict in (MAXIMAL, UNDECIDED)
@@ -176,7 +178,7 @@ class _UpdateChecker(FormalClaimChecker):
     def run(self) -> Conclusion:
         claim = self.claim
         self._only_what_belongs()
-        refute_maximal(claim, self.learning.moving, self.seed)
+        refute_maximal(claim, self.problem, self.seed)
         known, attained = self._network_rank(), self._learning_rank()
         exact = self._exact()
         known = self._known_by_minor(known)
@@ -194,19 +196,33 @@ class _UpdateChecker(FormalClaimChecker):
             return Conclusion(status, RANK_DEFICIT)
         self._full_rank(known, "the rank of what learns")
         if claim.verdict == INTERMEDIATE:
-            return check_stuck(self, self.learning.moving, self.stuck, known)
+            if self.stuck is None:
+                raise CheckFailed("evidence.stuck_output", "is missing")
+            status = weakest(known, STUCK.check(self.problem, self.stuck, self._claimed(None)))
+            self.say("verdict", status, STUCK.why[INTERMEDIATE])
+            return Conclusion(status, STUCK.theorem(INTERMEDIATE))
         return self._covers(known)
+
+    def _only_what_belongs(self) -> None:
+        """No evidence that the verdict does not use, and no count without evidence."""
+        given = self.evidence.arguments()
+        if not self.counted and "root_count" in given:
+            given["root_count"] = ()
+        self._need_place(given)
+        self._need_numbers(self.evidence.root_count)
+        if self.evidence.labels_vanish:
+            raise CheckFailed("evidence.labels_vanish", "does not belong to this evidence")
 
     def _exact(self) -> bool:
         """Whether ranks at formal points are the generic ranks, or a minor shows that they are."""
         network, support = self.problem.network, self.problem.support
-        exact = network.ranks_are_exact(support)
+        why = network.why_exact(support, f"verify/{self.seed}")
         if self.minor is not None:
             self._regular(self.moved.network, self.moved.allocation.cells, support)
             return True
-        if exact and isinstance(network, ActivatedNetwork) and why_exact(network.activation) == AX:
-            self.say("rank", PROVED, f"{AX}; so these are the generic ranks")
-        return exact
+        if why not in ("", POLYNOMIAL_LABELS):
+            self.say("rank", PROVED, f"{why}; so these are the generic ranks")
+        return bool(why)
 
     def _learning_rank(self) -> str:
         """The claimed rank is the generic rank of J_θ; "probable" if it is below its bounds."""
@@ -270,5 +286,7 @@ class _UpdateChecker(FormalClaimChecker):
 
     def _parameter_count(self, roots: RootEvidence) -> str:
         """Count N of the parameters again, as that of single weights."""
-        claimed = Claimed(self.claim.verdict, self.claim.equations, roots, self.effort, self.say)
-        return check_root_count(self.moved, self.moved.allocation, roots, claimed)
+        return check_root_count(self.moved, self.moved.allocation, roots, self._claimed(roots))
+
+    def _claimed(self, roots: RootEvidence | None) -> Claimed:
+        return Claimed(self.claim.verdict, self.claim.equations, roots, self.effort, self.say)

@@ -1,7 +1,7 @@
 r"""Proof by a regular minor in balls that a fibre found with formal values is the generic one.
 
 For erf, and for leaks that are dependent over Q, the formal rank of a set of weights is only an
-upper bound of its generic rank (`algebra.families.activations.formal`).
+upper bound of its generic rank (`algebra.arguments.formal_ranks`).
 
 **Theorem.** Let ρ be the formal rank of all weights, M a ρ×ρ minor with columns B that is not 0 at
 some point, and G a graph of pairs (c, e), c in B and e outside, with (M⁻¹ J)[c, e] ≠ 0 there.  Then

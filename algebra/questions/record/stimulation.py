@@ -25,7 +25,7 @@ property of sets R ∪ S that grow: the cheapest ones are found, bounded and pro
 adds the more rows, the more units are driven.
 
 **Formal values.**  If φ is tanh, the sigmoid or softplus, the sums that drives reach are
-independent as the theorem of `algebra.families.activations.formal` needs it.  Its proof takes the
+independent as the theorem of `algebra.arguments.formal_ranks` needs it.  Its proof takes the
 sums of a unit in an order in which each has a monomial that no earlier one has.  A sum in the
 samples of u that the drive does not reach is that of the problem's own sample with the same inputs:
 equal sums have equal values.  One that it reaches s steps after u contains the drive of its own

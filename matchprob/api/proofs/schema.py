@@ -10,13 +10,12 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from algebra.arguments.formal_ranks import FormalEvidence
 from algebra.arguments.order import NAMES, argument
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.maker import KEY, Maker
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.activations.decision import BoxedDecision
-from algebra.families.activations.verify import ActivationEvidence
-from algebra.families.models.verify import ModelEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import DecisionFile
 from algebra.families.relu.verify import ReluEvidence
@@ -27,7 +26,7 @@ from algebra.questions.record.proof import RecordingProof
 from algebra.schemas import schema_of, table_schema
 
 # The evidence of all networks whose verdicts depend on ranks is one table.
-_ON_RANKS = (ActivationEvidence, ModelEvidence, UpdateEvidence)
+_ON_RANKS = (FormalEvidence, UpdateEvidence)
 _OTHERS = (VanishingEvidence, NormalizationEvidence, ReluEvidence)
 # Keys of evidence that are proof files themselves.
 _INSIDE = {

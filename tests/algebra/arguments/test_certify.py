@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.arguments.certify import certify_linear
+from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.family import Effort, Tools
 from algebra.systems.root_count import RootCount
 from algebra.time_limits import Limits, within
@@ -14,7 +14,7 @@ from tests.samples import NET
 
 def verdict(masks, network=NET, **effort):
     """The certificate of one matrix W."""
-    return certify_linear(Problem(network, {"W": masks}), Effort(**effort))
+    return certify_by_arguments(Problem(network, {"W": masks}), Effort(**effort))
 
 
 @pytest.mark.parametrize(
@@ -46,7 +46,7 @@ def test_discrete_laws_are_told():
     """The verdict is about generic instances; a note says that it does not give MP."""
     law = Distribution("rademacher", "normal", "normal")
     problem = Problem(NET, {"W": [[1, 1], [0, 0]]}, distribution=law)
-    assert certify_linear(problem, Effort()).notes
+    assert certify_by_arguments(problem, Effort()).notes
 
 
 def test_minimal_by_a_deficit_names_a_dependent_set():
@@ -77,7 +77,7 @@ def test_no_time_for_a_root_count():
     mask = [[int((i + j) % 5 == 0) for j in range(10)] for i in range(5)]
     problem = Problem(net, {"W": [*mask, *[[0] * 10] * 5]})
     with within(2.0):
-        found = certify_linear(problem, Effort(limits=Limits(1.0, 0.0)))
+        found = certify_by_arguments(problem, Effort(limits=Limits(1.0, 0.0)))
     assert found.verdict == "undecided"
     assert found.rank == found.equations == 10
     assert found.tried

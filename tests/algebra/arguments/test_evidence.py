@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.arguments.evidence import need_drawn, read_linear
+from algebra.arguments.evidence import need_drawn, read_argued
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.problems.laws.distribution import Distribution
@@ -22,7 +22,7 @@ def between():
 
 def read(data):
     """The evidence of a file."""
-    return read_linear(Claim.from_dict(data, ""))
+    return read_argued(Claim.from_dict(data, ""))
 
 
 def test_the_argument_of_a_file_is_found(between):

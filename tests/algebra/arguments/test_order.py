@@ -70,6 +70,7 @@ def reached(source, start):
 COMMON = {
     "no_real_root": {"find_witness", "solve_exactly"},
     "enclosed_solutions": {"label_equations"},
+    "stuck_output": {"BoundedReading", "is_stuck", "limit", "reading"},
 }  # fmt: skip
 
 

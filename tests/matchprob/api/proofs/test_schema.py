@@ -11,13 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import matchprob as mp
-from algebra.arguments.evidence import read_linear
+from algebra.arguments.evidence import read_argued
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.rank_claims import read_evidence
 from algebra.certificates.reading import as_text, read_json
 from algebra.certificates.vanishing import VanishingEvidence
-from algebra.families.activations.verify import ActivationEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import ReluEvidence
@@ -106,7 +105,7 @@ def _read_certificate(data, place):
             if found.part is not None:
                 _read_certificate(found.part, "evidence.part")
         else:
-            read_linear(replace(claim, problem=own))
+            read_argued(replace(claim, problem=own))
     elif "labels_vanish" in evidence and network != "normnet":
         VanishingEvidence.from_dict(evidence)
     elif network == "relu":
@@ -117,10 +116,8 @@ def _read_certificate(data, place):
         inner = NormalizationEvidence.from_dict(evidence).lowered
         if inner is not None:
             _read_certificate(inner, "evidence.lowered")
-    elif network in ("rnn", "ffn"):
-        read_evidence(ActivationEvidence, claim)
     else:
-        read_linear(claim)
+        read_argued(claim)
 
 
 def is_read(data):

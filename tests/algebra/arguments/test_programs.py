@@ -144,4 +144,4 @@ def test_batch_normalization_at_the_weights_of_the_file(folder):
     assert found.rank == found.equations == 3
     assert {"pattern", "regular_minor"} <= set(found.evidence)
     assert verify(json.loads(found.to_json())).holds
-    assert not net.at_file({}, {}).argued(0, {})
+    assert net.at_file({}, {}).why_exact({}, 0) == ""

@@ -5,7 +5,8 @@ import base64
 import pytest
 
 from algebra.families.registry import verify
-from matchprob import Problem, ProgramNetwork
+from matchprob import RNN, Problem, ProgramNetwork
+from tests.old_kinds import as_program
 from tests.onnx_models import save
 from tests.plain_data import changed, data_of, without
 
@@ -47,7 +48,7 @@ def test_genuine_files_hold(files):
         ("minimal", ("rank",), 9, "evidence.allocation_rank"),
         ("minimal", ("equations",), 11, "evidence.network_rank"),
         ("open", ("verdict",), "maximal", "evidence.affine_part"),
-        ("open", ("verdict",), "intermediate", "evidence.stuck_output"),
+        ("open", ("verdict",), "intermediate", "evidence"),
         ("open", ("verdict",), "minimal", "verdict"),
         ("affine", ("verdict",), "minimal", "evidence.affine_part"),
         ("affine", ("evidence", "affine_part"), ["l2.bias"], "evidence.affine_part"),
@@ -103,6 +104,11 @@ def test_a_certificate_without_its_model_is_not_read(files):
 
 
 def test_labels_of_a_program_are_not_said_to_vanish(files):
-    """Without its ranks a certificate of a program has no evidence."""
-    found = verify({**files["affine"], "prime": 0, "evidence": {"labels_vanish": True}})
+    """Only structural zeros make labels 0; the check follows the model's operations."""
+    silent = {"prime": 0, "equations": 0, "rank": 0, "evidence": {"labels_vanish": True}}
+    found = verify({**files["affine"], **silent})
     assert [c.place for c in found.checks if c.status == "failed"] == ["evidence.labels_vanish"]
+    problem = as_program(Problem(RNN(2, 2, 1, 1, 2, "tanh"), {"W": "all"}, {"D": [[0, 0]]}))
+    data = data_of(problem)
+    assert data["evidence"] == {"labels_vanish": True}
+    assert verify(data).holds

@@ -95,111 +95,30 @@ References
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
-import numpy as np
-
-from algebra.certificates.checks import PROBABLE, PROVED, CheckFailed, Checklist
-from algebra.certificates.claim import Claim, Conclusion
-from algebra.certificates.family import Effort
-from algebra.certificates.minors import MinorInFile, check_minor
-from algebra.certificates.premises import EVERYTHING_LEARNS
-from algebra.certificates.rank_claims import EvidenceOnRanks, RankChecker
-from algebra.networks.activation import Activation
-from algebra.networks.base import Network
-from algebra.networks.protocols import jacobian_of
-from algebra.problems.allocation import Cell
-from algebra.problems.problem import Problem
-from algebra.ranks.jacobian import everything_learns
-
-
-def why_exact(activation: Activation) -> str:
-    """Why ranks computed modulo primes are the generic ranks; "" if they are only upper bounds."""
-    if activation.is_polynomial:
-        return "the labels are polynomials"
-    return activation.independence
-
-
-EVERYTHING = "everything_learns"
+from algebra.certificates.minors import MinorInFile
+from algebra.certificates.records import Record
+from algebra.declarations import Keyword
+from algebra.ranks.pieces import MOST_PATTERNS
 
 
 @dataclass(frozen=True)
-class FormalEvidence(EvidenceOnRanks):
-    """Evidence on ranks that are computed with formal values.
+class FormalEvidence(Record):
+    """Evidence on ranks that are computed with formal values, or on a piece.
 
     Attributes
     ----------
     regular_minor : Minor or None
+    pattern : int or None
+        Number of a rational point, whose activation pattern the ranks are of.
+    upper_bounds : bool or None
+        Whether the ranks are only upper bounds.
     """
 
     regular_minor: MinorInFile | None = None
-
-
-class FormalClaimChecker(RankChecker):
-    """The checks of one claim whose ranks are computed with formal values.
-
-    Parameters
-    ----------
-    claim, checklist, effort
-        As for `RankChecker`.
-    evidence : FormalEvidence
-    problem : Problem, optional
-        The problem that the evidence is about; by default the claim's.
-    """
-
-    # Whether the evidence may have a root count, if the labels are polynomials.
-    counted = False
-
-    def __init__(
-        self,
-        claim: Claim,
-        checklist: Checklist,
-        effort: Effort,
-        evidence: FormalEvidence,
-        problem: Problem | None = None,
-    ) -> None:
-        super().__init__(claim, evidence, checklist, effort)
-        self.minor = evidence.regular_minor
-        self.problem = problem or claim.problem
-
-    def _only_what_belongs(self) -> None:
-        """No evidence that the verdict does not use, and no count without evidence."""
-        given = self.evidence.arguments()
-        if not self.counted and "root_count" in given:
-            given["root_count"] = ()
-        self._need_place(given)
-        self._need_numbers(self.evidence.root_count)
-        if self.evidence.labels_vanish:
-            raise CheckFailed("evidence.labels_vanish", "does not belong to this evidence")
-        if EVERYTHING in given and (len(given) > 1 or self.minor is not None):
-            raise CheckFailed(f"evidence.{EVERYTHING}", "does not belong to this evidence")
-
-    def _regular(
-        self,
-        network: Network,
-        cells: Collection[Cell],
-        support: Mapping[str, np.ndarray],
-        more: str = "",
-    ) -> None:
-        """The regular minor proves that the rank is at least the number of equations."""
-        assert self.minor is not None
-        check_minor(self.minor, network, self.claim, cells, support)
-        text = f"regular in ball arithmetic: rank at least {self.claim.equations}{more}"
-        self.say("evidence.regular_minor", PROVED, text)
-
-    def _known_by_minor(self, known: str) -> str:
-        """Status of ρ: at most by new formal points or by counting, at least by the minor."""
-        if self.minor is None:
-            return known
-        is_most = self.claim.equations == jacobian_of(self.problem.network).label_dimension_bound
-        return PROVED if is_most else PROBABLE
-
-    def _everything(self) -> Conclusion:
-        """If all existing weights learn, MP = 1."""
-        self._error_bound(True)
-        if not everything_learns(self.problem.allocation, self.problem.support):
-            text = "a weight that exists does not learn"
-            raise CheckFailed(f"evidence.{EVERYTHING}", text)
-        self.say("verdict", PROVED, "every weight learns, so the teacher is a student: MP = 1")
-        return Conclusion(PROVED, EVERYTHING_LEARNS)
+    pattern: Annotated[int, Keyword("minimum", 0), Keyword("maximum", MOST_PATTERNS - 1)] | None = (
+        None
+    )
+    upper_bounds: bool | None = None
