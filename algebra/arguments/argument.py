@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.checks import Say
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
     from algebra.ranks.minors import Minor
     from algebra.systems.root_count import RootCount
 
+# Names of evidence in files that are not those of modules.
+KEYS = {"cells_within_reach": "part"}
 # The root count that an argument needs beside its evidence: none, or N of the whole allocation, or
 # N of the part that its evidence names.
 NO_COUNT, OF_ALL, OF_PART = "none", "of all", "of a part"
@@ -45,6 +48,8 @@ class FoundEvidence:
         What is known of a number that stands for itself.
     cells : sequence of cells or None
         Weights that learn and whose rank ρ the argument needs; by default all that learn.
+    error : Fraction or None
+        A bound on the probability of an error; by default that of ρ.
     """
 
     verdict: str
@@ -53,6 +58,7 @@ class FoundEvidence:
     roots: RootCount | None = None
     note: str = ""
     cells: Sequence[Cell] | None = None
+    error: Fraction | None = None
 
 
 @dataclass(frozen=True)
@@ -102,7 +108,7 @@ class Argument:
     Attributes
     ----------
     name : str
-        Of its evidence in a file, and of its module.
+        Of its module, and of its evidence in a file unless `KEYS` has another name for it.
     form : type
         Of its evidence: see `algebra.certificates.records`.
     why : mapping of str to str
@@ -130,6 +136,11 @@ class Argument:
     covers: Mapping[str, Covers]
     counts: str = NO_COUNT
     needs_ranks: bool = True
+
+    @property
+    def key(self) -> str:
+        """The name of its evidence in a file."""
+        return KEYS.get(self.name, self.name)
 
     def __post_init__(self) -> None:
         assert self.covers.keys() == self.why.keys(), self.name

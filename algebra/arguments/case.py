@@ -154,7 +154,7 @@ class Case(OnRanks):
     def by(self, argument: Argument, found: FoundEvidence) -> Certificate:
         """The certificate by an argument."""
         if found.evidence is not None:
-            self.evidence[argument.name] = write_form(argument.form, found.evidence)
+            self.evidence[argument.key] = write_form(argument.form, found.evidence)
         if found.roots is not None:
             self.counted(found.roots)
         if found.note:
@@ -162,7 +162,7 @@ class Case(OnRanks):
         number = None if self.roots is None else self.roots.value
         why = argument.sentence(found.verdict, self.equations, number)
         return self.conclude(
-            found.verdict, found.rule, why=why, generic_root_count=number,
+            found.verdict, found.rule, found.error, why=why, generic_root_count=number,
             theorem=argument.theorem(found.verdict),
         )  # fmt: skip
 

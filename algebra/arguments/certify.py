@@ -55,6 +55,7 @@ from algebra.problems.reduction import lowered
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.jacobian import base_of
 from algebra.ranks.matroid import smallest_circuit
 from algebra.time_limits import OutOfTime, phase
 
@@ -183,7 +184,8 @@ def why_minimal(
     with phase("reasons, in counts of rows and columns"):
         reasons = _violated(allocation)
     if allocation.size < whole.rank:
-        rule = plural(allocation.size, f"{allocation.size} learnable weight") + plural(
+        what = "weight" if base_of(allocation.network) is allocation.network else "parameter"
+        rule = plural(allocation.size, f"{allocation.size} learnable {what}") + plural(
             whole.rank, f", {whole.rank} independent equation"
         )
         return rule, Fraction(0), reasons
@@ -205,5 +207,6 @@ def _violated(allocation: Allocation) -> tuple[str, ...]:
 def circuit_reason(allocation: Allocation, support: Mapping[str, np.ndarray], seed: int) -> str:
     """The reason if no budget is violated: a dependent set of weights."""
     cells = smallest_circuit(allocation, support, seed)
-    names = " ".join(f"{name}[{i},{j}]" for name, i, j in cells)
+    text = allocation.network.weight_text
+    names = " ".join(text(name, str(i), str(j)) for name, i, j in cells)
     return f"no budget is violated, but these {len(cells)} are dependent: {names}"

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import numpy as np
 
 from algebra.arguments.argument import Argument
-from algebra.arguments.order import NAMES, ROOT_COUNT, argument
+from algebra.arguments.order import BY_KEY, ROOT_COUNT, argument
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.points import Matrices, need_numbers, need_support, rational
@@ -71,7 +71,7 @@ def read_argued(claim: Claim) -> ArguedEvidence:
         If something cannot be read, or is not for this verdict; the message gives its place.
     """
     given, context = claim.evidence, context_of(claim.problem)
-    names = [name for name in given if name in NAMES and name != ROOT_COUNT]
+    names = [name for name in given if name in BY_KEY and name != ROOT_COUNT]
     formal = {name: given[name] for name in FORMAL if name in given}
     common = {n: value for n, value in given.items() if n not in names and n not in formal}
     ranks = EvidenceOnRanks.from_dict(common, "evidence", context)
@@ -84,15 +84,15 @@ def read_argued(claim: Claim) -> ArguedEvidence:
         minor, pattern = found.regular_minor, found.pattern
         upper_bounds = bool(found.upper_bounds)
     for name in names:
-        if ranks.labels_vanish or claim.verdict not in argument(name).why:
+        if ranks.labels_vanish or claim.verdict not in argument(BY_KEY[name]).why:
             text = f"has no place in the certificate of a {claim.verdict} allocation"
             raise CheckFailed(f"evidence.{name}", text)
     if len(names) > 1:
         raise CheckFailed(f"evidence.{names[1]}", f"does not belong beside {names[0]}")
     if not names:
         return ArguedEvidence(ranks, minor, pattern, upper_bounds, None, None)
-    own = argument(names[0])
-    value = read_form(own.form, given[own.name], f"evidence.{own.name}", context)
+    own = argument(BY_KEY[names[0]])
+    value = read_form(own.form, given[own.key], f"evidence.{own.key}", context)
     return ArguedEvidence(ranks, minor, pattern, upper_bounds, own, value)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from importlib import import_module
 
-from algebra.arguments.argument import Argument
+from algebra.arguments.argument import KEYS, Argument
 from algebra.time_limits import SHARES
 
 ROOT_COUNT = "root_count"
@@ -35,6 +35,7 @@ ORDER = (
     Attempt("everything_learns"),
     Attempt("affine_part"),
     Attempt("stuck_output"),
+    Attempt("cells_within_reach", SHARES.cells),
     Attempt(ROOT_COUNT),
     Attempt("teacher_reached"),
     Attempt("dual_bases"),
@@ -51,6 +52,8 @@ ORDER = (
     Attempt("sub_allocation", SHARES.later),
 )
 NAMES = tuple(dict.fromkeys(attempt.argument for attempt in ORDER))
+# The arguments by the names of their evidence in files.
+BY_KEY = {KEYS.get(name, name): name for name in NAMES}
 
 
 def argument(name: str) -> Argument:

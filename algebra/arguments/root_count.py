@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ODD_NUMBER
+from algebra.certificates.premises import ODD_NUMBER, UPDATES
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import LINEAR
@@ -29,6 +29,9 @@ from algebra.time_limits import OutOfTime
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
+
+
+_PARAMETERS = "N counts the solutions in the parameters of the updates (`algebra.ranks.updates`)"
 
 
 def search(case: Case) -> FoundEvidence | None:
@@ -83,6 +86,6 @@ ARGUMENT = Argument(
     },
     search=search,
     check=check,
-    covers={MAXIMAL: ODD_NUMBER},
+    covers={MAXIMAL: {**ODD_NUMBER, **dict.fromkeys(UPDATES, _PARAMETERS)}},
     counts=OF_ALL,
 )

@@ -54,6 +54,7 @@ from algebra.programs.presence import presence
 from algebra.programs.ranges import UNIT, Range, ranges
 from algebra.programs.read_out import ReadOut, read_out
 from algebra.ranks.jacobian import columns_at, random_point
+from algebra.ranks.parametrized import by_updates
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
@@ -220,7 +221,7 @@ def limit(row: int) -> str:
 
 def search(case: Case) -> FoundEvidence | None:
     """The first output that is stuck; labels that are linear in the samples have no bounds."""
-    problem = case.problem
+    problem = by_updates(case.problem)
     if problem.network.is_linear:
         return None
     row = stuck_output(problem, problem.learning.moving, case.effort.seed)
@@ -238,6 +239,7 @@ def refute_maximal(claim: Claim, problem: Problem, seed: int) -> None:
     """
     if claim.verdict != MAXIMAL or problem.network.is_linear:
         return
+    problem = by_updates(problem)
     row = stuck_output(problem, problem.learning.moving, seed)
     if row is not None:
         raise CheckFailed("verdict", limit(row))
@@ -245,6 +247,7 @@ def refute_maximal(claim: Claim, problem: Problem, seed: int) -> None:
 
 def check(problem: Problem, row: int, claimed: Claimed) -> str:
     """The output reads bounded values, and too few of its weights learn."""
+    problem = by_updates(problem)
     moving = problem.learning.moving
     found = reading(problem, moving)
     if found is None:

@@ -105,7 +105,7 @@ class _Checker(RankChecker):
             self._error_bound(True)
             return Conclusion(PROVED, LABELS_VANISH)
         self.problem = self._at_the_file()
-        known, attained = self._whole_rank(), self._allocation_rank()
+        known, attained = self._network_rank(), self._allocation_rank()
         if self.argument is not None and not self.argument.needs_ranks:
             self._error_bound(True)
             return self._argued(PROVED, self.argument, "")
@@ -114,8 +114,7 @@ class _Checker(RankChecker):
             if self.pattern is not None:
                 text = "minimal on one activation pattern does not mean minimal"
                 raise CheckFailed("verdict", text)
-            status = self._minimal(attained, claim.learnable, f"{claim.learnable} weights")
-            return Conclusion(status, RANK_DEFICIT)
+            return Conclusion(self._minimal(attained), RANK_DEFICIT)
         known = known if why else self._known_by_minor(known)
         if claim.verdict == UNDECIDED:
             if why and self.pattern is None:
@@ -177,14 +176,6 @@ class _Checker(RankChecker):
         self.say("evidence.pattern", PROVED, "the point decides all signs")
         return problem
 
-    def _whole_rank(self) -> str:
-        """The network's rank is at arbitrary weights, whatever those of the file are."""
-        own = self.problem
-        self.problem = replace(own, network=own.network.anywhere())
-        known = self._network_rank()
-        self.problem = own
-        return known
-
     def _exact(self) -> str:
         """Why the ranks are the generic ones: a theorem; "" if the minor shows it, or nothing."""
         claim, problem, minor = self.claim, self.problem, self.minor
@@ -222,8 +213,9 @@ class _Checker(RankChecker):
         if claim.verdict not in own.why:
             known_by = {MAXIMAL: "MP = 1", INTERMEDIATE: "MP < 1"}[claim.verdict]
             raise CheckFailed("evidence", f"has no argument for {known_by}")
-        if own.counts == OF_ALL and claim.learnable != claim.equations:
-            text = f"{claim.learnable} weights for {claim.equations} equations: N is not finite"
+        size = self.problem.allocation.size
+        if own.counts == OF_ALL and size != claim.equations:
+            text = f"{size} weights for {claim.equations} equations: N is not finite"
             raise CheckFailed("learnable", text)
         if own.counts != NO_COUNT and roots is None:
             raise CheckFailed("evidence.root_count", "is missing")

@@ -116,6 +116,31 @@ class Checklist:
         return Checked(verdict, tuple(self.checks))
 
 
+def nested(found: Checked, say: Say, place: str) -> str:
+    """Say the checks of another certificate under its place.
+
+    Returns
+    -------
+    str
+        The status of its verdict.
+
+    Raises
+    ------
+    CheckFailed
+        If one of them failed.
+    """
+    status = UNFINISHED
+    for check in found.checks:
+        at = f"{place}.{check.place}" if place else check.place
+        if check.status == FAILED:
+            raise CheckFailed(at, check.text)
+        if check.status != UNCHECKED:
+            say(at, check.status, check.text)
+        if check.place == "verdict":
+            status = check.status
+    return status
+
+
 def unfinished(verdict: str, text: str) -> Checked:
     """A check that ended at a limit: the proof is undecided."""
     return Checked(verdict, (Check("limits", UNFINISHED, text),))

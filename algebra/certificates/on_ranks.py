@@ -12,17 +12,17 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.points import RankClaim, WitnessPoint
-from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH
+from algebra.certificates.premises import LABELS_VANISH
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
-from algebra.certificates.verdicts import DISCRETE, MAXIMAL, UNDECIDED
+from algebra.certificates.verdicts import DISCRETE, UNDECIDED
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
-from algebra.ranks.jacobian import all_cells, random_point
+from algebra.ranks.jacobian import all_cells, base_of, random_point
 from algebra.ranks.minors import minor_in_time, none_found
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.systems.root_count import RootCount
@@ -125,20 +125,11 @@ class OnRanks:
         cells, support, rank = part, student, self.whole.rank
         if self.own.rank < rank:
             support = self.problem.support
-            cells = all_cells(self.problem.network, support)
+            cells = all_cells(base_of(self.problem.network), support)
         minor = minor_in_time(network, cells, rank, support, self.effort.seed, number)
         if minor is not None:
             self.evidence["regular_minor"] = write_form(MinorInFile, minor)
         return minor is not None
-
-    def affine(self, what: str) -> Certificate:
-        """The certificate "maximal" if the labels are affine in what learns, of full rank."""
-        rule = f"the labels are affine in {what}, of full rank: a linear system"
-        why = (
-            f"MP = 1: the labels are affine in {what}, of full rank: these linear equations have a "
-            "solution, whatever else learns."
-        )
-        return self.conclude(MAXIMAL, rule, why=why, theorem=AFFINE_PART)
 
     def unproved(self) -> Certificate:
         """Undecided: ranks with formal values are only upper bounds, and no minor was found."""
@@ -185,7 +176,9 @@ def rank_evidence(
     student : mapping of str to mask, optional
         The structural zeros with which the student's points were drawn (`Problem.student`).
     """
-    network, support = problem.network, problem.support if student is None else student
+    # Parameters of updates are 0 at every point, and no file has them.
+    network = base_of(problem.network)
+    support = problem.support if student is None else student
     given = None
     if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
         point = random_point(network, found.p, found.seed, support)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
 
@@ -27,7 +27,7 @@ from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import VERDICTS
 from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
-from algebra.networks.base import Network, Point
+from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature
@@ -35,7 +35,7 @@ from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
-from algebra.ranks.jacobian import all_cells, at_enough_samples, jacobian, tangent_factors
+from algebra.ranks.jacobian import all_cells, at_enough_samples, base_of, jacobian, tangent_factors
 
 if TYPE_CHECKING:
     from algebra.ranks.minors import Minor
@@ -104,7 +104,7 @@ def context_of(problem: Problem, moved: Problem | None = None) -> dict[str, Any]
     moved : Problem, optional
         Whose Jacobian has the regular minor; by default `problem`.
     """
-    return {"problem": problem, "network": problem.network, "moved": moved or problem}
+    return {"problem": problem, "network": base_of(problem.network), "moved": moved or problem}
 
 
 def read_evidence(
@@ -215,7 +215,7 @@ class RankChecker:
 
     def _network_rank(self) -> str:
         """ρ is the generic rank of J: at least ρ at a point; at most by counting or by odds."""
-        network, claimed = self.problem.network, self.claim.equations
+        network, claimed = self.problem.network.anywhere(), self.claim.equations
         if Feature.ARBITRARY_LABELS in self.problem.features:
             if claimed != network.outputs:
                 text = f"says {claimed}, but there are {network.outputs} arbitrary labels"
@@ -283,14 +283,17 @@ class RankChecker:
         cells: list[Cell],
         claimed: int,
         network: Network,
-        point: Point | None = None,
     ) -> None:
         """The claimed rank is the rank at the witness point, hence at most the generic rank."""
-        place, point = evidence.place, point or evidence.point
+        place, point = evidence.place, evidence.point
         if evidence.rank != claimed:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
         found = 0
         if cells:
+            # Parameters of updates are those of the point itself: differences of 0.
+            missing = network.shapes.keys() - point.weights.keys()
+            zeros = {name: np.zeros(network.shapes[name], np.int64) for name in missing}
+            point = replace(point, weights={**zeros, **point.weights})
             network, point = at_enough_samples(network, point, len(cells))
             p = point.p
             names = sorted({cell[0] for cell in cells})
@@ -338,25 +341,24 @@ class RankChecker:
         is_most = self.claim.equations == jacobian_of(self.problem.network).label_dimension_bound
         return PROVED if is_most else PROBABLE
 
-    def _minimal(self, attained: str, size: int, what: str) -> str:
+    def _minimal(self, attained: str) -> str:
         """Rank J ≥ ρ at a point and rank J_A < ρ generically imply MP = 0.
 
         Parameters
         ----------
         attained : str
             Status of rank J_A.
-        size : int
-            Dimension of the set of students: a bound on that rank.
-        what : str
-            `size` in words.
         """
-        claim = self.claim
+        claim, size = self.claim, self.problem.allocation.size
         if not claim.rank < claim.equations:
             text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
             raise CheckFailed("verdict", text)
         status, text = attained, f"rank {claim.rank} < {claim.equations}: MP = 0"
         if size < claim.equations:
-            status, text = PROVED, f"{what}, {claim.equations} independent equations: MP = 0"
+            text = f"{size} weights, {claim.equations} independent equations: MP = 0"
+            if size < claim.learnable:
+                text = f"students of dimension {text}"
+            status = PROVED
         self.say("verdict", status, text)
         self._error_bound(status == PROVED)
         return status

@@ -21,11 +21,7 @@ def theorems() -> tuple[Premises, ...]:
     from algebra.families.normalization import certify as normalization
     from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
     from algebra.families.relu import certify as relu
-    from algebra.families.updates.certify import (
-        CELLS_WITHIN_REACH,
-        ODD_PARAMETER_COUNT,
-        same_labels,
-    )
+    from algebra.families.updates.certify import same_labels
 
     argued = [
         argument(name).theorem(verdict) for name in NAMES for verdict in argument(name).covers
@@ -35,8 +31,6 @@ def theorems() -> tuple[Premises, ...]:
         LABELS_VANISH,
         *argued,
         *(same_labels(verdict) for verdict in FROM_ARBITRARY_LABELS),
-        CELLS_WITHIN_REACH,
-        ODD_PARAMETER_COUNT,
         FEWER_THAN_LABELS,
         *FROM_ARBITRARY_LABELS.values(),
         *relu.THEOREMS,

@@ -139,6 +139,10 @@ class Parametrized(HasJacobian):
     def with_samples(self, m: int) -> Parametrized:
         return replace(self, base=self.base.with_samples(m))
 
+    def anywhere(self) -> HasJacobian:  # type: ignore[override]
+        """The network itself: updates do not change the labels that its teachers give."""
+        return self.base
+
     def why_exact(self, support: Support, seed: object = 0) -> str:
         return self.base.why_exact(support, seed)
 

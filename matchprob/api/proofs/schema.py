@@ -14,19 +14,19 @@ from algebra.arguments.formal_ranks import FormalEvidence
 from algebra.arguments.order import NAMES, argument
 from algebra.certificates.claim import Claim, ProblemTable
 from algebra.certificates.maker import KEY, Maker
+from algebra.certificates.rank_claims import EvidenceOnRanks
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.activations.decision import BoxedDecision
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import DecisionFile
 from algebra.families.relu.verify import ReluEvidence
-from algebra.families.updates.verify import UpdateEvidence
 from algebra.questions.design.proof import DesignProof
 from algebra.questions.identify.verify_dimension import DimensionProof
 from algebra.questions.record.proof import RecordingProof
 from algebra.schemas import schema_of, table_schema
 
 # The evidence of all networks whose verdicts depend on ranks is one table.
-_ON_RANKS = (FormalEvidence, UpdateEvidence)
+_ON_RANKS = (EvidenceOnRanks, FormalEvidence)
 _OTHERS = (VanishingEvidence, NormalizationEvidence, ReluEvidence)
 # Keys of evidence that are proof files themselves.
 _INSIDE = {
@@ -68,7 +68,8 @@ def _evidence() -> dict[str, Any]:
         "additionalProperties": False,
     }
     for name in NAMES:
-        on_ranks["properties"][name] = schema_of(argument(name).form, missing=True)
+        own = argument(name)
+        on_ranks["properties"][own.key] = schema_of(own.form, missing=True)
     for family in _ON_RANKS:
         on_ranks["properties"] |= table_schema(family)["properties"]
     tables = [on_ranks, *map(table_schema, _OTHERS)]

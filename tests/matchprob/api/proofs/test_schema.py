@@ -14,13 +14,11 @@ import matchprob as mp
 from algebra.arguments.evidence import read_argued
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
-from algebra.certificates.rank_claims import read_evidence
 from algebra.certificates.reading import as_text, read_json
 from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import ReluEvidence
-from algebra.families.updates.verify import UpdateEvidence
 from algebra.questions.design.proof import read_design_proof
 from algebra.questions.identify.dimension import dimension_of
 from algebra.questions.identify.verify_dimension import DimensionProof
@@ -101,9 +99,9 @@ def _read_certificate(data, place):
         plain = as_plain(problem)
         own = with_cells(plain, cells_instead(plain))
         if own.updates:
-            found = read_evidence(UpdateEvidence, claim, own, by_parameters(own))
-            if found.part is not None:
-                _read_certificate(found.part, "evidence.part")
+            found = read_argued(replace(claim, problem=by_parameters(own)))
+            if found.argument is not None and found.argument.key == "part":
+                _read_certificate(found.value, "evidence.part")
         else:
             read_argued(replace(claim, problem=own))
     elif "labels_vanish" in evidence and network != "normnet":
