@@ -341,6 +341,7 @@ def test_processes_start_in_one_place():
 
 # Modules of algebra that no test imports, and the files that test them.
 THROUGH = {
+    "algebra/arguments/cells_within_reach.py": "algebra/families/updates/test_certify.py",
     "algebra/problems/cell_types.py": "algebra/ranks/test_parametrized.py",
     "algebra/families/normalization/verify.py": "algebra/families/normalization/test_certify.py",
     "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
