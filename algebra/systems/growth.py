@@ -72,6 +72,10 @@ _SMALL = 10
 _MOST = 8
 
 
+class LimitUnknown(InputError):
+    """MP has a limit, and its equations are not known."""
+
+
 @dataclass(frozen=True)
 class Limit:
     """The limit of a problem's networks as they become large.
@@ -119,8 +123,10 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
 
     Raises
     ------
+    LimitUnknown
+        If the counts do not sum up.
     InputError
-        If the theorem does not apply, or the counts do not sum up.
+        If the theorem does not apply.
 
     Examples
     --------
@@ -147,7 +153,7 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
     if len(cells) > own and (odd := _odd_subset(problem, own, seed, timeout)):
         return odd
     if len(cells) > min(own, _MOST):
-        raise InputError(
+        raise LimitUnknown(
             f"{len(cells)} joined cells face {whole} equations: growths are found for as many "
             f"cells as equations, up to {_MOST}, and for more if some of them have an odd number "
             "of solutions; MP of these networks has a limit, which estimates at growing n approach"
@@ -166,7 +172,7 @@ def limit_of(problem: Problem, *, seed: int = 0, timeout: float = 60) -> Limit:
             counts.append(count)
     found = Limit(tuple(parts), tuple(counts))
     if sum(counts) != roots.value and not found.odd:
-        raise InputError(
+        raise LimitUnknown(
             f"the networks with these {len(cells)} {plural(len(cells), 'cell')} have {roots.value} "
             "complex solutions, and not all of them are simple solutions of leading parts: MP has "
             "a limit, which estimates at growing n approach, but its equations are not of this kind"
@@ -178,7 +184,7 @@ def _odd_subset(problem: Problem, size: int, seed: int, timeout: float) -> Limit
     """The limit of so many of the cells, if one of its parts has an odd number of solutions."""
     for cells in combinations(problem.allocation.cells, size):
         some = Problem.of(Allocation.from_cells(problem.network, cells))
-        with suppress(InputError):
+        with suppress(LimitUnknown):
             found = limit_of(some, seed=seed, timeout=timeout)
             counts = found.counts
             if not counts:
@@ -251,7 +257,7 @@ def _growths(network: LargeNetwork, seed: int, timeout: float) -> list[tuple[Fra
                 return sorted(known, reverse=True)
     finally:
         ctx.prec = before
-    raise InputError("a solution of a random instance has a weight 0: no growth is known")
+    raise LimitUnknown("a solution of a random instance has a weight 0: no growth is known")
 
 
 def _points(

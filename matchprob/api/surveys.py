@@ -320,7 +320,7 @@ def _trials_of(
     InputError
         If MP differs between allocations that an atlas counts as one.
     """
-    from algebra.systems.growth import limit_of
+    from algebra.systems.growth import LimitUnknown, limit_of
     from numeric.statistics.estimate import any_of
     from numeric.studies.study import Study
 
@@ -336,8 +336,7 @@ def _trials_of(
         if limit:
             try:
                 parts = limit_of(one, seed=seed).deciding
-            except InputError:
-                # No equations of the limit are known.
+            except LimitUnknown:
                 return 0, 0, trials
         every = []
         for part in parts:

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.verdicts import MAXIMAL, UNDECIDED
-from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.systems.growth import Limit, limit_of
+from algebra.systems.growth import Limit, LimitUnknown, limit_of
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,7 @@ def limit_verdict(
     rank = allocation_rank(problem.allocation, None, whole, seed).rank
     try:
         found = limit_of(problem, seed=seed)
-    except InputError:
+    except LimitUnknown:
         return LimitVerdict(UNDECIDED, "growths not known", rank, None, None)
     parts = found.deciding
     proofs = [decide(part) for part in parts if part.teacher is None]
