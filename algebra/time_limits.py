@@ -119,8 +119,6 @@ class Shares:
     ----------
     root_count : int
         The root count, half of the time so that the other methods have some too.
-    updated_root_count : int
-        That of a problem in which matrices learn by updates.
     cells : int
         Each part of single cells within the reach of updates.
     later : int
@@ -130,7 +128,6 @@ class Shares:
     """
 
     root_count: int = 2
-    updated_root_count: int = 4
     cells: int = 8
     later: int = 8
     last: int = 16

@@ -21,11 +21,11 @@ from contextlib import suppress
 from typing import Any
 
 import matchprob as mp
+from algebra.arguments.case import Case
 from algebra.arguments.certify import generic_ranks
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
 from algebra.certificates.family import Effort
-from algebra.certificates.on_ranks import OnRanks
 from algebra.certificates.verdicts import DISCRETE
 from algebra.errors import InputError, Unfinished
 from algebra.families.arbitrary_labels import certify_by_number
@@ -137,7 +137,7 @@ def _envelope(claim: Data) -> None:
         claim["notes"].append(DISCRETE)
     if problem.teacher is not None or problem.updates or "allocation_rank" not in claim["evidence"]:
         return
-    made = OnRanks(problem, Effort(), *generic_ranks(problem, 0))
+    made = Case(problem, Effort(), generic_ranks(problem, 0), problem.features)
     kept = {k: v for k, v in claim["evidence"].items() if k not in _RANKS}
     claim["evidence"] = {**made.evidence, **kept}
     claim |= {"equations": made.whole.rank, "rank": made.own.rank, "prime": made.own.p}

@@ -4,24 +4,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Any, TypeVar
 
 from algebra.arguments.argument import Argument, FoundEvidence
 from algebra.arguments.order import Attempt
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.family import Effort
-from algebra.certificates.on_ranks import OnRanks
+from algebra.certificates.minors import MinorInFile
+from algebra.certificates.on_ranks import rank_evidence
 from algebra.certificates.rank_claims import why_generic
 from algebra.certificates.records import write_form
+from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.verdicts import UNDECIDED
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
+from algebra.ranks.jacobian import all_cells, base_of
+from algebra.ranks.minors import Minor, minor_in_time, none_found
+from algebra.ranks.root_count_error import CountCertainty
 from algebra.systems.root_count import NUMERICAL, RootCount
 from algebra.time_limits import is_over
 
 MINOR = "regular_minor"
+# Labels that questions about ranks are not about.
+_OTHER_TARGETS = frozenset((Feature.ARBITRARY_LABELS, Feature.RESTING_TEACHER))
 _State = TypeVar("_State")
 _NOT_AFFINE = "parameters in which the labels are affine: none of full rank"
 # What was tried where no number of complex solutions is finite.
@@ -34,13 +42,15 @@ _ANALYTIC = {
 }
 
 
-class Case(OnRanks):
-    """Certifies one allocation, given its ranks.
+class Case:
+    """Certifies one allocation, given its ranks: collects the evidence, then concludes.
 
     Parameters
     ----------
-    problem, effort, ranks
-        As for `OnRanks`: the ranks are the network's and the allocation's.
+    problem : Problem
+    effort : Effort
+    ranks : (GenericRank, GenericRank)
+        The network's and the allocation's.
     features : frozenset of Feature
         The features of the problem, and of one that is reduced to it.
     piece : int, optional
@@ -48,6 +58,10 @@ class Case(OnRanks):
 
     Attributes
     ----------
+    evidence : dict of str to object
+        Plain data.
+    why_exact : str
+        Why the ranks are the generic ones; "" if a regular minor has to show it.
     roots : RootCount or None
         N of the whole allocation, once it is counted.
     at_least : int or None
@@ -72,7 +86,14 @@ class Case(OnRanks):
         features: Features,
         piece: int | None = None,
     ) -> None:
-        super().__init__(problem, effort, *ranks)
+        self.problem, self.effort = problem, effort
+        self.whole, self.own = ranks
+        self.evidence: dict[str, Any] = {}
+        if Feature.ARBITRARY_LABELS not in problem.features:
+            self.evidence["network_rank"] = rank_evidence(problem, self.whole)
+        self.evidence["allocation_rank"] = rank_evidence(problem, self.own, problem.student())
+        self.certainty: CountCertainty | None = None
+        self.notes: list[str] = []
         self.piece = piece
         if piece is not None:
             self.evidence["pattern"] = piece
@@ -128,12 +149,22 @@ class Case(OnRanks):
             return True
         key = tuple(cells)
         if key not in self._minors:
-            network, student = self.problem.network, self.problem.student()
-            self.regular_minor(network, key, student, self.piece)
-            self._minors[key] = self.evidence.pop(MINOR, None)
-        if self._minors[key] is not None:
-            self.evidence[MINOR] = self._minors[key]
-        return self._minors[key] is not None
+            self._minors[key] = self._regular_minor(key)
+        minor = self._minors[key]
+        self.evidence.pop(MINOR, None)
+        if minor is not None:
+            self.evidence[MINOR] = write_form(MinorInFile, minor)
+        return minor is not None
+
+    def _regular_minor(self, part: Sequence[Cell]) -> Minor | None:
+        """A regular minor of these weights; of all of the network's if what learns lacks rank."""
+        problem, rank = self.problem, self.whole.rank
+        cells, support = part, problem.student()
+        if self.own.rank < rank:
+            support = problem.support
+            cells = all_cells(base_of(problem.network), support)
+        seed = self.effort.seed
+        return minor_in_time(problem.network, cells, rank, support, seed, self.piece)
 
     def begin(self, attempt: Attempt, present: Argument) -> bool:
         """Before a search: its number and its time; whether a theorem covers the problem."""
@@ -182,3 +213,40 @@ class Case(OnRanks):
             UNDECIDED, rule, tried=tuple(tried), generic_root_count=number,
             root_count_at_least=self.at_least, out_of_time=self.left_out or is_over(),
         )  # fmt: skip
+
+    def counted(self, roots: RootCount) -> None:
+        """Add a generic root count to the evidence."""
+        self.evidence["root_count"] = RootEvidence.of(roots).to_dict()
+        self.certainty = roots.certainty
+
+    def unproved(self) -> Certificate:
+        """Undecided: ranks with formal values are only upper bounds, and no minor was found."""
+        rule = f"rank {self.own.rank} of {self.whole.rank} with formal values, not proved"
+        self.evidence["upper_bounds"] = True
+        tried = (none_found(self.whole.rank),)
+        return self.conclude(UNDECIDED, rule, tried=tried, bounds_only=True)
+
+    def conclude(
+        self, verdict: str, rule: str, error: Fraction | None = None, **more: Any
+    ) -> Certificate:
+        """The certificate.
+
+        "Not minimal" is proved, except that the whole network's rank may be larger with some
+        probability, which is the error if none is given.
+        """
+        return Certificate(
+            problem=self.problem,
+            verdict=verdict,
+            rule=rule,
+            equations=self.whole.rank,
+            rank=self.own.rank,
+            prime=self.own.p,
+            error_bound=self.whole.error if error is None else error,
+            notes=tuple(self.notes),
+            evidence=self.evidence,
+            seed=self.effort.seed,
+            root_count_certainty=self.certainty,
+            is_plain=not _OTHER_TARGETS & self.problem.features,
+            on_piece=self.piece is not None,
+            **more,
+        )

@@ -92,12 +92,11 @@ class _Checker(RankChecker):
 
     def run(self) -> Conclusion:
         claim, evidence = self.claim, self.evidence
-        self._need_place(evidence.arguments())
         counts = NO_COUNT if self.argument is None else self.argument.counts
         if counts != NO_COUNT and evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
-        self._need_numbers(None if counts == OF_PART else evidence.root_count)
         self._only_what_belongs()
+        self._need_numbers(None if counts == OF_PART else evidence.root_count)
         if evidence.labels_vanish:
             from algebra.certificates.vanishing import check_vanishing
 
@@ -131,6 +130,9 @@ class _Checker(RankChecker):
         """Nothing in the evidence that the verdict does not use."""
         claim, evidence, own = self.claim, self.evidence, self.argument
         network = claim.problem.network
+        if evidence.root_count is not None and (evidence.labels_vanish or claim.verdict == MINIMAL):
+            text = f"has no place in the certificate of a {claim.verdict} allocation"
+            raise CheckFailed("evidence.root_count", text)
         if self.upper_bounds and claim.verdict != UNDECIDED:
             raise CheckFailed("evidence.upper_bounds", "upper bounds decide nothing")
         by_itself = evidence.labels_vanish or (own is not None and not own.needs_ranks)

@@ -13,9 +13,9 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from algebra.certificates.family import Effort
 from algebra.certificates.points import RankClaim
 from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.root_evidence import RootEvidence
-from algebra.certificates.verdicts import VERDICTS
 from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
@@ -55,28 +54,14 @@ def _rank(student: bool) -> Converted:
     return Converted(RankClaim, read, RankClaim.to_dict)
 
 
-def argues(*verdicts: str) -> dict[str, tuple[str, ...]]:
-    """The metadata of a field that is an argument for some verdicts."""
-    return {"verdicts": verdicts}
-
-
 @dataclass(frozen=True)
 class EvidenceOnRanks(Record):
-    """The evidence that a certificate based on ranks can contain, besides a family's arguments."""
+    """The evidence that a certificate based on ranks can contain, besides an argument's."""
 
     labels_vanish: Literal[True] | None = None
     network_rank: Annotated[RankClaim, _rank(student=False)] | None = None
     allocation_rank: Annotated[RankClaim, _rank(student=True)] | None = None
-    root_count: RootEvidence | None = field(default=None, metadata=argues(*VERDICTS[1:]))
-
-    def arguments(self) -> dict[str, tuple[str, ...]]:
-        """The arguments that there is evidence of: their names, and the verdicts they are for."""
-        given = [(own, getattr(self, own.name)) for own in fields(self)]
-        return {
-            own.name: own.metadata["verdicts"]
-            for own, value in given
-            if "verdicts" in own.metadata and value is not None and value is not False
-        }
+    root_count: RootEvidence | None = None
 
     def check(self, place: str, context: Context) -> None:
         """There are ranks unless all labels are 0; the network's only if its labels are meant."""
@@ -92,41 +77,12 @@ class EvidenceOnRanks(Record):
                 raise CheckFailed(f"{place}.{name}", text)
 
 
-_Read = TypeVar("_Read", bound=EvidenceOnRanks)
-
-
-def context_of(problem: Problem, moved: Problem | None = None) -> dict[str, Any]:
+def context_of(problem: Problem) -> dict[str, Any]:
     """The context in which evidence on a problem is read.
 
-    Parameters
-    ----------
-    problem : Problem
-    moved : Problem, optional
-        Whose Jacobian has the regular minor; by default `problem`.
+    No point of a file has the parameters of updates, which are 0 there; a minor may be one of them.
     """
-    return {"problem": problem, "network": base_of(problem.network), "moved": moved or problem}
-
-
-def read_evidence(
-    form: type[_Read], claim: Claim, problem: Problem | None = None, moved: Problem | None = None
-) -> _Read:
-    """The evidence of a certificate.
-
-    Parameters
-    ----------
-    form : type
-    claim : Claim
-    problem : Problem, optional
-        What the evidence is about; by default the claim's.
-    moved : Problem, optional
-        As for `context_of`.
-
-    Raises
-    ------
-    CheckFailed
-        If something cannot be read; the message gives its place.
-    """
-    return form.from_dict(claim.evidence, "evidence", context_of(problem or claim.problem, moved))
+    return {"problem": problem, "network": base_of(problem.network), "moved": problem}
 
 
 def why_generic(problem: Problem, is_minimal: bool, seed: object) -> str:
@@ -168,14 +124,6 @@ class RankChecker:
         self.minor: Minor | None = None
 
     # -- the envelope --------------------------------------------------------------
-
-    def _need_place(self, given: Mapping[str, tuple[str, ...]]) -> None:
-        """Every argument is for this verdict."""
-        verdict = self.claim.verdict
-        for name, verdicts in given.items():
-            if self.evidence.labels_vanish or verdict not in verdicts:
-                text = f"has no place in the certificate of a {verdict} allocation"
-                raise CheckFailed(f"evidence.{name}", text)
 
     def _need_numbers(self, roots: RootEvidence | None) -> None:
         """N and the prime of the file are those of the evidence.

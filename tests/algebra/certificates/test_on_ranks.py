@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 
 from algebra.certificates.family import Effort
-from algebra.certificates.on_ranks import RootEvidence, certified, rank_evidence
+from algebra.certificates.on_ranks import certified, rank_evidence
+from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.certificates.verdicts import DISCRETE
 from algebra.linalg.modular import modular_rank
