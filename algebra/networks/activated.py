@@ -28,6 +28,7 @@ from algebra.networks.activation import (
     LINEAR,
     PIECEWISE,
     POLYNOMIAL,
+    RELU,
     Activation,
 )
 from algebra.networks.base import (
@@ -63,7 +64,7 @@ from algebra.programs.residues import ModularArithmetic
 SUMS, VALUES = "sums", "values"
 # Functions that are enclosed over wide intervals, and the unknowns up to which all their values are
 # divided into boxes: with more of them, most searches would not end.
-ENCLOSED = ("tanh", "sigmoid", "softplus", "erf")
+ENCLOSED = ("tanh", "sigmoid", "softplus", "erf", RELU)
 MOST_DIVIDED = 4
 # The columns of initial currents and of gains, beside that of leaks.
 START, GAINS = "h0", "g"
@@ -361,6 +362,15 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
     def build(self) -> Program:
         """The stages with named pre-activations and values, and the labels."""
+        return self._built(self.applied)
+
+    def enclosed_program(self) -> Program:
+        """The program in which every activation is a function, with a kink or without."""
+        if not self.activation.is_piecewise:
+            return self.program()
+        return self._built(lambda build, a: build.apply(str(self.activation), a))
+
+    def _built(self, applied: Callable[[Builder, Value], Value]) -> Program:
         build = Builder()
         X = build.sample("X", (self.input_shape[0],))
         blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
@@ -384,7 +394,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
                 u = build.contract("ij,j->i", blocks[self.encoder], x)
                 u = build.add(u, z) if k else u
             a = build.name(f"{SUMS} {k}", affine(stage.matrix, stage.bias, u))
-            value = build.name(f"{VALUES} {k}", self.applied(build, a))
+            value = build.name(f"{VALUES} {k}", applied(build, a))
             before = states[-1] if states else None
             state = leaked(build, self.leak, columns.get(LEAK), before, value)
             z = build.name(f"{STATES} {k}", state)

@@ -11,6 +11,10 @@ from __future__ import annotations
 from typing import Any
 
 
+def _never() -> bool:
+    return False
+
+
 class Homogeneous:
     """A value divided by powers of numbers τ ≥ 0.
 
@@ -62,10 +66,13 @@ class Homogeneous:
     def __rsub__(self, other: Any) -> Homogeneous:
         return (-self) + other
 
-    def __mul__(self, other: Any) -> Homogeneous:
+    def __mul__(self, other: Any) -> Any:
         if isinstance(other, Homogeneous):
             degrees = tuple(a + b for a, b in zip(self.degrees, other.degrees, strict=True))
             return self._with(self.value * other.value, degrees)
+        if getattr(other, "is_zero", _never)():
+            # Of degree 0: near infinity other terms are then not compared with it.
+            return other
         return self._with(self.value * other, self.degrees)
 
     __rmul__ = __mul__

@@ -342,8 +342,10 @@ def decide(
     Notes
     -----
     Of networks with tanh, sigmoid, softplus or erf up to four learnable weights, as many as labels,
-    are decided, by branch and bound over all their values.
+    are decided, by branch and bound over all their values; so are those of ReLU layers where
+    learnable weights of several layers are multiplied.
     """
+    from algebra.families.relu.equations import ProductOfUnknowns
     from matchprob.api.given import as_instance
     from numeric.families.relu.decide import decide as decide_relu
     from numeric.instances import draw_instance
@@ -358,7 +360,13 @@ def decide(
             return decide_activated(draw_instance(problem, seed, index))
         if instance is not None:
             return decide_relu(as_instance(instance, problem), certify=certify)
-        return decide_relu(draw_instance(problem, seed, index), certify=certify)
+        drawn = draw_instance(problem, seed, index)
+        try:
+            return decide_relu(drawn, certify=certify)
+        except ProductOfUnknowns:
+            from numeric.families.relu.products import decide_products
+
+            return decide_products(drawn)
 
 
 def _fault(found: Verification, arguments: Arguments) -> str:

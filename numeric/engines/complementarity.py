@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.families.relu.equations import relu_system
+from algebra.families.relu.equations import ProductOfUnknowns, relu_system
 from algebra.linalg.numbers import nearest_double
 from algebra.networks.protocols import HasRectifiedLayers
 from algebra.time_limits import check_time
@@ -17,9 +17,10 @@ from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine
 from numeric.families.relu.cells import CellTree
 from numeric.families.relu.decide import decide
-from numeric.families.relu.decision import MATCH, NONE
+from numeric.families.relu.decision import MATCH, NONE, ReluDecision
 from numeric.families.relu.hull import hull_fits
 from numeric.families.relu.pairs import has_bounds
+from numeric.families.relu.products import decide_products
 from numeric.families.relu.simplex import DIVIDE, NO_MATCH
 from numeric.instances import Instance
 
@@ -67,7 +68,10 @@ class ComplementarityEngine(SequentialEngine):
             real, status, note, solutions = self._solutions(instance)
         if not counted or (status != COMPLETE and not real and has_bounds(instance)):
             # In deeper nets "no match" is proved leaf by leaf.
-            found = decide(instance, certify=not shallow)
+            try:
+                found = decide(instance, certify=not shallow)
+            except ProductOfUnknowns:
+                return self._products(instance, began)
             solutions = (found.witness,) if found.witness else ()
             real = {MATCH: 1, NONE: 0}.get(found.verdict)
             status = COMPLETE if found.verdict == NONE else UNDETERMINED
@@ -84,6 +88,19 @@ class ComplementarityEngine(SequentialEngine):
             boxes=tuple(tuple((_exact(v),) * 2 for v in values) for values in solutions),
             seconds=time.perf_counter() - began,
         )
+
+    def _products(self, instance: Instance, began: float) -> InstanceCount:
+        """The count where learnable weights of several layers are multiplied."""
+        found = decide_products(instance)
+        solutions = (tuple(map(float, found.witness)),) if found.witness else ()
+        if isinstance(found, ReluDecision):
+            # The weights of one layer; the others have values of their own.
+            solutions = ()
+        return InstanceCount(
+            instance.index, {MATCH: 1, NONE: 0}.get(found.verdict), None,
+            COMPLETE if found.verdict == NONE else UNDETERMINED, found.note, solutions=solutions,
+            seconds=time.perf_counter() - began,
+        )  # fmt: skip
 
     def _solutions(self, instance: Instance) -> tuple[int | None, str, str, tuple[Any, ...]]:
         system = relu_system(instance.allocation, *instance.exact, instance.box)

@@ -2,7 +2,9 @@ r"""Intervals in doubles, rounded outwards: many boxes at once, as entries of a 
 
 An entry is a batch of intervals (`Intervals`), one for each box, or one for all of them.  The
 result of an operation in doubles is the double nearest to the exact one, so the next double below
-or above is a bound of it (IEEE 754).  Ends may be infinite; NaN, from 0 times ∞, is no bound.
+or above is a bound of it (IEEE 754).  Sums with 0 and products that are 0 are exact, unless a
+factor is so small that products are rounded to 0.  Ends may be infinite; 0 times such an end is 0,
+as numbers are finite.
 
 **Functions.**  Libraries promise no bounds of their errors, so the sigmoid (and with it tanh),
 softplus, erf and exp(−x²) are computed from tables: at the nearest multiple g of 1/8 a Taylor
@@ -25,13 +27,15 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_series, ctx
 
-from algebra.programs.homogeneous import Homogeneous
+from algebra.programs.homogeneous import Homogeneous, plain
 
 _STEP = 1 / 8
 _END = 20
 _DEGREE = 12
 _BITS = 100
 _ROUNDING = 2.0**-48
+# Products of two larger numbers are no denormal ones.
+_TINY = 2.0**-500
 Array = Any
 
 
@@ -43,6 +47,23 @@ def below(x: Array) -> Array:
 def above(x: Array) -> Array:
     """The next double above."""
     return np.nextafter(x, np.inf)
+
+
+def _below_sum(a: Array, b: Array) -> Array:
+    """A lower bound of a sum; adding 0 is exact."""
+    total = a + b
+    return np.where((a == 0) | (b == 0), total, below(total))
+
+
+def _above_sum(a: Array, b: Array) -> Array:
+    total = a + b
+    return np.where((a == 0) | (b == 0), total, above(total))
+
+
+def _has_no_tiny_end(a: Intervals) -> Array:
+    """Where no end is so small that a product with a number of this kind is rounded to 0."""
+    low, high = np.abs(a.low), np.abs(a.high)
+    return ((low >= _TINY) | (low == 0)) & ((high >= _TINY) | (high == 0))
 
 
 class Intervals:
@@ -78,7 +99,7 @@ class Intervals:
             if not other:
                 return self
             other = Intervals.point(other)
-        return Intervals(below(self.low + other.low), above(self.high + other.high))
+        return Intervals(_below_sum(self.low, other.low), _above_sum(self.high, other.high))
 
     __radd__ = __add__
 
@@ -107,7 +128,15 @@ class Intervals:
         )  # fmt: skip
         low = np.minimum(np.minimum(ends[0], ends[1]), np.minimum(ends[2], ends[3]))
         high = np.maximum(np.maximum(ends[0], ends[1]), np.maximum(ends[2], ends[3]))
-        return Intervals(below(low), above(high))
+        if np.isnan(low).any():
+            # 0 times an infinite end: numbers are finite.
+            finite = [np.where(np.isnan(end), 0.0, end) for end in ends]
+            low, high = np.minimum.reduce(finite), np.maximum.reduce(finite)
+        exact = _has_no_tiny_end(self) & _has_no_tiny_end(other)
+        return Intervals(
+            np.where((low == 0) & exact, 0.0, below(low)),
+            np.where((high == 0) & exact, 0.0, above(high)),
+        )
 
     __rmul__ = __mul__
 
@@ -116,7 +145,11 @@ class Intervals:
             return Intervals(0.0, 0.0)
         low, high = self.low * number, self.high * number
         low, high = (low, high) if number > 0 else (high, low)
-        return Intervals(below(low), above(high))
+        exact = _has_no_tiny_end(self) & (abs(number) >= _TINY)
+        return Intervals(
+            np.where((low == 0) & exact, 0.0, below(low)),
+            np.where((high == 0) & exact, 0.0, above(high)),
+        )
 
     def __truediv__(self, other: Any) -> Intervals:
         """A quotient by a number other than 0, or by intervals of numbers at least 0.
@@ -268,21 +301,49 @@ class IntervalFunction:
 
     def values(self, a: Array) -> Array:
         """Entrywise."""
-        return np.frompyfunc(lambda x: self.value(_quotient(x)), 1, 1)(a)
+        return np.frompyfunc(lambda x: self.value(quotient(x)), 1, 1)(a)
 
     def slopes(self, a: Array, z: Array) -> Array:
         """Entrywise."""
-        return np.frompyfunc(lambda x, y: self.slope(_quotient(x), y), 2, 1)(a, z)
+        return np.frompyfunc(lambda x, y: self.slope(quotient(x), y), 2, 1)(a, z)
 
 
-def _quotient(entry: Any) -> Intervals:
+def quotient(entry: Any) -> Intervals:
     """The numbers of an entry, with infinite ends where its divisor may be 0."""
     if isinstance(entry, Homogeneous):
         entry = entry.value / entry.scale if any(entry.degrees) else entry.value
+    return _interval(entry)
+
+
+class IntervalRectifier:
+    """ReLU on arrays of intervals; slopes are those between any two points."""
+
+    def values(self, a: Array) -> Array:
+        """Entrywise; homogeneous entries stay so."""
+        return np.frompyfunc(self._at, 1, 1)(a)
+
+    def slopes(self, a: Array, z: Array) -> Array:
+        """Entrywise; the sign of v/τ is that of v."""
+        return np.frompyfunc(self._slope, 1, 1)(a)
+
+    def _at(self, entry: Any) -> Any:
+        v = _interval(plain(entry))
+        v = Intervals(np.maximum(v.low, 0.0), np.maximum(v.high, 0.0))
+        if isinstance(entry, Homogeneous):
+            return Homogeneous(v, entry.degrees, entry.scales)
+        return v
+
+    def _slope(self, entry: Any) -> Intervals:
+        v = _interval(plain(entry))
+        return Intervals(np.where(v.low > 0, 1.0, 0.0), np.where(v.high < 0, 0.0, 1.0))
+
+
+def _interval(entry: Any) -> Intervals:
     return entry if isinstance(entry, Intervals) else Intervals.point(entry)
 
 
-INTERVAL_FUNCTIONS = {
+INTERVAL_FUNCTIONS: Mapping[str, Any] = {
+    "relu": IntervalRectifier(),
     # tanh a = 2 σ(2a) − 1.
     "tanh": IntervalFunction(
         lambda a: (2 * _increasing("sigmoid", 2 * a) - 1).clipped(-1.0, 1.0),

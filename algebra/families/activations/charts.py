@@ -29,7 +29,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import product
+from itertools import combinations, product
 from typing import Any
 
 import numpy as np
@@ -112,7 +112,7 @@ def linear_groups(network: ActivatedNetwork, cells: Sequence[Cell]) -> Groups:
     for k, (name, i, j) in enumerate(cells):
         weights[name][i, j] = _MetUnknowns({k})
     arithmetic = EntryArithmetic(lambda _: Recorded(), number=lambda a, b: _MetUnknowns())
-    program = network.program()
+    program = network.enclosed_program()
     blocks = network.placed(weights, _filled(network.input_shape))
     met.extend(evaluate(program, arithmetic, blocks)[program.output].ravel().tolist())
     groups = [{k} for k in range(len(cells))]
@@ -140,6 +140,18 @@ def first_box(groups: Groups, chart: Chart) -> list[tuple[Fraction, Fraction]]:
     return box
 
 
+def _determinant(rows: list[list[Any]]) -> Any:
+    """By the first row's minors."""
+    if len(rows) == 1:
+        return rows[0][0]
+    total: Any = 0
+    for k, entry in enumerate(rows[0]):
+        rest = [[*row[:k], *row[k + 1 :]] for row in rows[1:]]
+        term = entry * _determinant(rest)
+        total = total + term if k % 2 == 0 else total - term
+    return total
+
+
 class ChartEquations:
     """Labels minus given ones in boxes of charts, and their derivatives by coordinates.
 
@@ -161,7 +173,7 @@ class ChartEquations:
     ) -> None:  # fmt: skip
         self.network, self.cells, self.weights, self.X = network, tuple(cells), weights, X
         self.groups = linear_groups(network, cells)
-        self._program = network.program()
+        self._program = network.enclosed_program()
         self._arithmetic = EntryArithmetic(self._function_of(ring), number=ring.number)
 
     def _function_of(self, ring: ChartRing) -> Callable[[Node], Function]:
@@ -204,6 +216,43 @@ class ChartEquations:
         """Labels minus given ones, homogeneous or not."""
         found = self.labels(self.student(unknowns))
         return [own - given for own, given in zip(found, labels, strict=True)]
+
+    def minors(self, unknowns: Sequence[Any], labels: Sequence[Any]) -> list[Any]:
+        """Numbers that are 0 wherever the labels are given ones for some weights of the read-out.
+
+        The labels of an output are affine in its k learnable weights of the last layer: M b = y,
+        with M and y functions of the other unknowns.  If a solution b exists every minor of k + 1
+        rows of (M, y) is 0.  Unlike the residuals they do not depend on b, which may tend to
+        infinity while M tends to 0, or the other way round.
+        """
+        network, found = self.network, list[Any]()
+        last = (network.output, network.output_bias)
+        read = [k for k, (name, _, _) in enumerate(self.cells) if name in last]
+        if not read or len(read) == len(self.cells):
+            return found
+        columns = network.columns
+        student = self.student(unknowns)
+        zero = {name: student[name].copy() for name in last if name is not None}
+        for name, i, j in (self.cells[k] for k in read):
+            zero[name][i, j] = 0 * self.weights[name][i, j]
+        fixed = [
+            own - given for own, given in zip(self.labels(student | zero), labels, strict=True)
+        ]
+        for o in range(network.d):
+            own = [self.cells[k] for k in read if self.cells[k][1] == o]
+            if not own or len(own) >= columns:
+                continue
+            at = range(o * columns, (o + 1) * columns)
+            table = [[fixed[s] for s in at]]
+            for name, i, j in own:
+                # Only this weight, and it is 1.
+                alone = {of: 0 * zero[of] for of in zero}
+                alone[name][i, j] = alone[name][i, j] + 1
+                values = self.labels(student | alone)
+                table.append([values[s] for s in at])
+            for rows in combinations(range(columns), len(own) + 1):
+                found.append(_determinant([[row[s] for s in rows] for row in table]))
+        return found
 
     def derivatives(
         self, unknowns: Sequence[Any], scales: Sequence[Any | None]

@@ -10,8 +10,10 @@ weights, samples, and the labels of its teacher, or given ones.
   of a label that excludes the wanted one, or by the mean value theorem.  A part for which both fail
   is halved further, some times.
 
-Everything is computed in balls.  A function that increases maps a ball into the hull of its values
-at the ends; of v/τ with τ ≥ 0 it is between the value at the end nearest to 0 and its limit.
+With ReLU values are enclosed by intervals of rationals, also where weights are infinite
+(`algebra.families.activations.rational_sets`); all else is computed in balls.  A function that
+increases maps a ball into the hull of its values at the ends; of v/τ with τ ≥ 0 it is between the
+value at the end nearest to 0 and its limit.
 Entries of learnable cells in ``weights`` have no meaning.
 """
 
@@ -42,6 +44,7 @@ from algebra.certificates.records import (
 from algebra.declarations import Keyword
 from algebra.errors import one_line
 from algebra.families.activations.charts import ChartEquations, ChartRing, charts, first_box
+from algebra.families.activations.rational_sets import SETS, RationalSet, as_sets
 from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.problem import Problem
@@ -205,6 +208,7 @@ def _refutation(given: BoxedDecision) -> Iterator[Check]:
     try:
         ctx.prec = _BITS
         equations, labels = _system(given)
+        sets = _system(given, as_sets, SETS) if _has_kinks(given) else None
         every, parts = list(charts(equations.groups)), given.parts or ()
         if len(parts) != len(every):
             text = f"{len(parts)} boxes are divided; {len(every)} cover all weights"
@@ -214,7 +218,7 @@ def _refutation(given: BoxedDecision) -> Iterator[Check]:
         if total > _MOST_PARTS:
             raise TooLarge(f"{total:,} parts of boxes are more than the {_MOST_PARTS:,} checked")
         for number, (chart, text) in enumerate(zip(every, parts, strict=True)):
-            system = _Chart(equations, labels, chart)
+            system = _Chart(equations, labels, chart, sets)
             for box in _divided(first_box(equations.groups, chart), text, f"parts[{number}]"):
                 check_time()
                 if not system.refutes(box, _FURTHER):
@@ -258,14 +262,18 @@ def _halves(box: Ends, k: int) -> list[Ends]:
 class _Chart:
     """The equations in one chart."""
 
-    def __init__(self, equations: ChartEquations, labels: list[Any], chart: Any) -> None:
+    def __init__(
+        self, equations: ChartEquations, labels: list[Any], chart: Any, sets: _Sets | None
+    ) -> None:
         self._equations, self._labels, self._chart = equations, labels, chart
+        self._sets = sets
         # The coordinate that is τ, of each unbounded group.
         self._scales = [None if largest is None else largest[0] for largest in chart]
 
     def refutes(self, box: Ends, further: int) -> bool:
         """Whether no point of a box solves the equations."""
-        if self._by_values(box) or self._by_slopes(box):
+        by_values = self._by_sets if self._sets is not None else self._by_values
+        if by_values(box) or self._by_slopes(box):
             return True
         if not further:
             return False
@@ -288,6 +296,28 @@ class _Chart:
         unknowns, _ = self._entries([_ball(*ends) for ends in box])
         found = self._equations.residuals(unknowns, self._labels)
         return any(not plain(f).contains(0) for f in found)
+
+    def _by_sets(self, box: Ends) -> bool:
+        """By values of ReLU in rationals, weights as homogeneous entries and as quotients."""
+        assert self._sets is not None
+        equations, labels = self._sets
+        ends = [tuple(fmpq(x.numerator, x.denominator) for x in own) for own in box]
+        values, scales = [RationalSet(*own) for own in ends], list[Any]()
+        quotients: list[Any] = list(values)
+        for group, largest in zip(equations.groups, self._chart, strict=True):
+            if largest is None:
+                scales.append(None)
+                continue
+            place, sign = largest
+            scales.append(values[place])
+            values[place] = RationalSet(fmpq(sign), fmpq(sign))
+            for k in group:
+                quotients[k] = values[k].over(*ends[place])
+        for unknowns in (equations.unknowns(values, scales), quotients):
+            found = equations.residuals(unknowns, labels) + equations.minors(unknowns, labels)
+            if any(plain(own).excludes_zero() for own in found):
+                return True
+        return False
 
     def _by_slopes(self, box: Ends) -> bool:
         """The mean value theorem, for each label and for an approximate inverse."""
@@ -327,19 +357,32 @@ def _ball(low: Fraction, high: Fraction) -> arb:
     return a if low == high else a.union(b)
 
 
-def _system(given: BoxedDecision) -> tuple[ChartEquations, list[Any]]:
-    """The equations of the instance, and its labels."""
+_Sets = tuple[ChartEquations, list[Any]]
+
+
+def _has_kinks(given: BoxedDecision) -> bool:
+    network = given.problem.network
+    assert isinstance(network, ActivatedNetwork)
+    return bool(network.activation.is_piecewise)
+
+
+def _system(
+    given: BoxedDecision,
+    entries: Callable[[Any], np.ndarray] = as_balls,
+    ring: ChartRing | None = None,
+) -> tuple[ChartEquations, list[Any]]:
+    """The equations of the instance, and its labels, in balls or in another ring."""
     problem: Problem = given.problem
     network = problem.network
     assert isinstance(network, ActivatedNetwork)
     equations = ChartEquations(
         network, problem.allocation.cells,
-        {name: as_balls(value) for name, value in given.weights.items()},
-        as_balls(given.X), BALLS,
+        {name: entries(value) for name, value in given.weights.items()},
+        entries(given.X), ring or BALLS,
     )  # fmt: skip
     if given.teacher is None:
-        return equations, [arb(y) for y in np.asarray(given.Y, dtype=object).ravel()]
-    teacher = {name: as_balls(value) for name, value in given.teacher.items()}
+        return equations, list(entries(np.asarray(given.Y, dtype=object)).ravel())
+    teacher = {name: entries(value) for name, value in given.teacher.items()}
     return equations, equations.labels(teacher)
 
 
@@ -349,6 +392,34 @@ def _system(given: BoxedDecision) -> tuple[ChartEquations, list[Any]]:
 def _hull(function: Callable[[arb], arb], a: arb) -> arb:
     """The values of an increasing function over a ball."""
     return function(a.lower()).union(function(a.upper()))
+
+
+class _Rectifier:
+    """ReLU over balls; its derivatives hold the slopes between any two points of a ball.
+
+    A Lipschitz function has the mean value theorem with these.  The sign of v/τ is that of v.
+    """
+
+    def values(self, a: np.ndarray) -> np.ndarray:
+        """Entrywise, of homogeneous entries too."""
+        return np.asarray(np.frompyfunc(self._at, 1, 1)(a))
+
+    def slopes(self, a: np.ndarray, z: np.ndarray) -> np.ndarray:
+        """Entrywise."""
+        return np.asarray(np.frompyfunc(lambda x: self._slope(arb(plain(x))), 1, 1)(a))
+
+    def _slope(self, v: arb) -> arb:
+        return arb(1) if v > 0 else arb(0) if v < 0 else arb(0).union(arb(1))
+
+    def _at(self, entry: Any) -> Any:
+        v = arb(plain(entry))
+        if v <= 0:
+            return arb(0)
+        if not v > 0:
+            v = arb(0).union(v.upper())
+        if isinstance(entry, Homogeneous) and any(entry.degrees):
+            return Homogeneous(v, entry.degrees, entry.scales)
+        return v
 
 
 @dataclass(frozen=True)
@@ -412,6 +483,7 @@ BALLS = ChartRing(
         "tanh": _Wide("tanh", (-1, 1), lambda a, z: 1 - _square(z)),
         "sigmoid": _Wide("sigmoid", (0, 1), lambda a, z: arb(1) / 4 - _square(z - arb(1) / 2)),
         "softplus": _Wide("softplus", (0, None), lambda a, z: _hull(FUNCTIONS["sigmoid"].value, a)),
+        "relu": _Rectifier(),
         "erf": _Wide("erf", (-1, 1), lambda a, z: _bell(a)),
     },
 )

@@ -39,7 +39,7 @@ from algebra.families.activations.charts import (
 from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.homogeneous import limit_of, plain
 from algebra.time_limits import check_time
-from numeric.equations.intervals import INTERVAL_FUNCTIONS, Intervals, above
+from numeric.equations.intervals import INTERVAL_FUNCTIONS, Intervals, above, quotient
 from numeric.families.activations.krawczyk import SolutionBox, enclose
 from numeric.instances import Instance
 
@@ -118,6 +118,8 @@ class BoxSearch:
         weights = {name: point(value).astype(object) for name, value in instance.weights.items()}
         X = point(instance.X).astype(object)
         self.equations = ChartEquations(network, instance.allocation.cells, weights, X, _RING)
+        # Labels of ReLU are enclosed in two ways, of which none is always better.
+        self._has_kinks = bool(network.activation.is_piecewise)
         self._r = len(self.equations.cells)
         if instance.drawn_labels is None:
             teacher = {n: point(value).astype(object) for n, value in instance.teacher.items()}
@@ -204,8 +206,15 @@ class BoxSearch:
         """The boxes in which no residual is surely different from 0."""
         unknowns, _ = self._values(boxes.low, boxes.high, unbounded)
         possible = np.ones(len(boxes), bool)
-        for entry in map(plain, self.equations.residuals(unknowns, self._labels)):
-            possible &= ~((entry.low > 0) | (entry.high < 0))
+        enclosures = [unknowns]
+        if self._has_kinks and unbounded.any():
+            enclosures.append([quotient(entry) for entry in unknowns])
+        for own in enclosures:
+            found = self.equations.residuals(own, self._labels)
+            if self._has_kinks:
+                found += self.equations.minors(own, self._labels)
+            for entry in map(plain, found):
+                possible &= ~((entry.low > 0) | (entry.high < 0))
         return possible
 
     def _by_derivatives(

@@ -20,7 +20,10 @@ from typing import Any
 import numpy as np
 from flint import arb, arb_mat, ctx
 
+from algebra.families.activations.charts import ChartEquations
+from algebra.families.activations.decision import BALLS
 from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit
+from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.balls import as_balls, ball_product
 from numeric.instances import Instance
 
@@ -62,10 +65,17 @@ class ActivationBallSystem:
         self.network, self.cells = network, instance.allocation.cells
         self.weights = {name: as_balls(value) for name, value in instance.weights.items()}
         self.X = as_balls(instance.X)
+        # Of ReLU the mean value theorem needs all slopes between points of a box.
+        self._charts: ChartEquations | None = None
+        if isinstance(network, ActivatedNetwork) and network.activation.is_piecewise:
+            self._charts = ChartEquations(network, self.cells, self.weights, self.X, BALLS)
         if instance.drawn_labels is not None:
             self.labels = as_balls(instance.drawn_labels).ravel()
             return
         teacher = {name: as_balls(value) for name, value in instance.teacher.items()}
+        if self._charts is not None:
+            self.labels = np.array(self._charts.labels(teacher), dtype=object)
+            return
         self.labels = network.forward(teacher, self.X, ball_product).ravel()
 
     def _student(self, x: Sequence[Any]) -> dict[str, np.ndarray]:
@@ -76,11 +86,16 @@ class ActivationBallSystem:
 
     def residual(self, x: Sequence[Any]) -> arb_mat:
         """f at a point or over a box, as a column."""
+        if self._charts is not None:
+            return arb_mat([[f] for f in self._charts.residuals(x, self.labels)])
         found = self.network.forward(self._student(x), self.X, ball_product).ravel()
         return arb_mat(len(found), 1, list(found - self.labels))
 
     def jacobian(self, x: Sequence[Any]) -> arb_mat:
         """f' at a point or over a box."""
+        if self._charts is not None:
+            slopes, _ = self._charts.derivatives(x, [None] * len(self._charts.groups))
+            return arb_mat(slopes)
         found = self.network.jacobian(self._student(x), self.X, self.cells, ball_product)
         return arb_mat(found.tolist())
 

@@ -16,6 +16,7 @@ pairs           One instance decided by branching on complementary pairs, also w
 pairs_kernel    Branch and bound on complementarity, compiled: dual simplex warm-started down the
                 tree
 
+products        Products of learnable weights of several layers: some are kept, or boxes divided
 refuting_rows   Rows that refuted leaves, tried on other nodes: bounds shared across the tree,
                 compiled
 simplex         A condensed simplex tableau, compiled: pivots, and the primal simplex

@@ -1,0 +1,131 @@
+"""ReLU instances in which learnable weights of several layers are multiplied by one another.
+
+The equations of a pattern are then polynomials.  Two methods, each with its proof:
+
+* *Some weights are kept*: with all weights but those of one layer at fixed values the instance is
+  one of linear patterns (`numeric.families.relu.decide`), and a match of it is a match.  The values
+  are the drawn ones, the teacher's, random ones and those at which a search ended.
+* *Boxes*: up to four weights, as many as labels, are divided into boxes that cover all real weights
+  (`numeric.families.activations.boxes`): each part has no solution, or Krawczyk's test proves one.
+
+If neither ends the instance is undetermined.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+
+import numpy as np
+
+from algebra.families.activations.decision import LEAF
+from algebra.networks.protocols import HasRectifiedLayers
+from algebra.problems.allocation import Allocation, Cell
+from numeric.equations.programs.losses import Loss
+from numeric.equations.programs.students import Students
+from numeric.families.activations.boxes import BoxSearch, is_decidable
+from numeric.families.activations.decision import ActivatedDecision, parts_of
+from numeric.families.relu.decide import decide
+from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED, ReluDecision
+from numeric.instances import Instance
+from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+
+# Values of the weights that are kept, and nodes of a tree with each.
+_KEPT = 24
+_NODES = 200
+_STEPS = 60
+# Boxes: where a proof ends it has few parts.
+_MOST_BOXES = 6_000
+
+
+def decide_products(instance: Instance) -> ReluDecision | ActivatedDecision:
+    """Decide an instance in which a learnable weight multiplies a unit that moves, if possible.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of a network with ReLU layers.
+
+    Returns
+    -------
+    ReluDecision
+        A match of the weights of one layer, the others kept at values that are part of its proof;
+        or undetermined.
+    ActivatedDecision
+        By boxes.
+    """
+    began = time.perf_counter()
+    kept = None if instance.box else match_with_kept_weights(instance)
+    if kept is not None:
+        return replace(kept, seconds=time.perf_counter() - began)
+    size, labels = instance.allocation.size, instance.problem.network.outputs
+    if not is_decidable(instance):
+        note = f"learnable weights are multiplied, and {size} for {labels} labels are not divided"
+        return ReluDecision(UNDETERMINED, note=f"{note} into boxes", seconds=_since(began))
+    search = BoxSearch(instance)
+    search.run(_MOST_BOXES, enough=1)
+    found = ActivatedDecision(UNDETERMINED, None, search.boxes, instance=instance)
+    if search.solutions and not instance.box:
+        found = replace(
+            found, verdict=MATCH, witness=tuple(search.solutions[0].middle.tolist()),
+            note="certified by Krawczyk's test; other solutions not counted",
+        )  # fmt: skip
+    elif search.is_over and not search.solutions:
+        parts = parts_of(search)
+        note = f"parts without a solution: {sum(text.count(LEAF) for text in parts)}"
+        found = replace(found, verdict=NONE, parts=parts, note=note)
+    else:
+        found = replace(found, note=f"{search.boxes} boxes are not enough")
+    return replace(found, seconds=_since(began))
+
+
+def _since(began: float) -> float:
+    return time.perf_counter() - began
+
+
+def match_with_kept_weights(instance: Instance) -> ReluDecision | None:
+    """A match in which only the weights of one layer are changed from some values, or None.
+
+    Its system is that of the instance in which the others do not learn.
+    """
+    network = instance.problem.network
+    layers = layers_of(instance.allocation)
+    for values in _kept_values(instance):
+        student = instance.with_weights(values)
+        for own in layers:
+            part = Allocation.from_cells(network, own)
+            sub = replace(
+                instance, problem=instance.problem.with_allocation(part), allocation=part,
+                weights=student,
+            )  # fmt: skip
+            found = decide(sub, most_nodes=_NODES)
+            if found.verdict == MATCH:
+                names = " and ".join(part.matrices)
+                note = f"a match that changes only {names}, the other weights kept at given values"
+                return replace(found, note=note)
+    return None
+
+
+def layers_of(allocation: Allocation) -> list[list[Cell]]:
+    """The learnable weights of each layer that has some."""
+    network = allocation.network
+    assert isinstance(network, HasRectifiedLayers)
+    found = [[c for c in allocation.cells if c[0] in names] for names in network.rectified_layers]
+    return [own for own in found if own]
+
+
+def _kept_values(instance: Instance) -> Iterator[np.ndarray]:
+    """Values of the learnable weights, those to try first."""
+    yield instance.before
+    if instance.known_teacher is not None:
+        own = instance.known_teacher
+        yield np.array([own[name][i, j] for name, i, j in instance.allocation.cells])
+    key = (instance.index, 0x0DEE)
+    rng = np.random.default_rng(np.random.SeedSequence(instance.seed, spawn_key=key))
+    starts = rng.standard_normal((_KEPT, instance.allocation.size)) * instance.spread
+    starts *= 2.0 ** rng.uniform(-1.0, 2.0, (_KEPT, 1))
+    loss = Loss(Students.of([instance], _KEPT))
+    runs = levenberg_marquardt(loss.at, starts, _STEPS, enough=1e-26, damping=Damping())
+    yield from runs.ends[np.argsort(runs.cost)]
+    yield from starts
