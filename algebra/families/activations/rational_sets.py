@@ -103,7 +103,7 @@ def _set(number: Any) -> RationalSet:
     return number if isinstance(number, RationalSet) else RationalSet(fmpq(number), fmpq(number))
 
 
-class _Rectifier:
+class _SetRectifier:
     """ReLU on sets; homogeneous entries stay so, unless they are 0."""
 
     def values(self, a: np.ndarray) -> np.ndarray:
@@ -125,7 +125,7 @@ class _Rectifier:
 
 
 SETS = ChartRing(
-    lambda numerator, denominator: _set(fmpq(numerator, denominator)), {"relu": _Rectifier()}
+    lambda numerator, denominator: _set(fmpq(numerator, denominator)), {"relu": _SetRectifier()}
 )
 
 
