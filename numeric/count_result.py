@@ -16,6 +16,7 @@ from algebra.documents import Document, Explanation, Part, Step, Table, step
 from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.limits import plural
+from algebra.problems.features import GIVEN_DATA
 from algebra.problems.problem import Problem
 from algebra.ranks.parametrized import Parametrized
 from algebra.ranks.root_count_error import CountCertainty
@@ -278,7 +279,9 @@ def _why(found: CountResult) -> Explanation:
     known = []
     roots, total = found.generic_root_count, len(found)
     complete = total - found.undetermined
-    if roots == 0:
+    if roots is not None and found.problem is not None and found.problem.features & GIVEN_DATA:
+        known.append("N is that of generic samples and labels; the given ones may have another.")
+    elif roots == 0:
         known.append("The allocation is minimal: a generic instance has no solution (MP = 0).")
     elif roots is not None:
         parity = "odd, so at least one is real" if roots % 2 else "even: all may be non-real"

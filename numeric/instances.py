@@ -421,11 +421,17 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
 
         problem = in_parameters(problem)
     network, laws = problem.network, problem.distribution
-    [X] = _entries([network.input_shape], laws.inputs, indices, of, "inputs")
+    if laws.has_given_inputs:
+        rows = [[nearest_double(x) for x in row] for row in laws.inputs]
+        X = np.repeat(np.array(rows).T[None], len(indices), axis=0)
+    else:
+        [X] = _entries([network.input_shape], laws.inputs, indices, of, "inputs")
     labels: Sequence[np.ndarray | None] = [None] * len(indices)
     if laws.labels == ARBITRARY:
         [drawn] = _entries([(network.d, network.columns)], laws.labels, indices, of, "labels")
         labels = list(drawn)
+    elif laws.has_given_labels:
+        labels = [given_labels(problem)] * len(indices)
     elif problem.teacher is not None:
         labels = _labels_of(problem.teacher, indices, of, X)
     weights, teacher = (_matrices(problem, indices, of, part) for part in ("weights", "teacher"))
@@ -435,14 +441,24 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
         [noise] = _entries(shape, "normal", indices, of, "labels")
         noise *= nearest_double(laws.noise)
         labels = [network.teach(own, x) + e for (own, x), e in zip(taught, noise, strict=True)]
-    rows = zip(indices, _each(weights), _each(teacher), X, labels, strict=True)
+    parts = zip(indices, _each(weights), _each(teacher), X, labels, strict=True)
     return [
         Instance(
             problem, _drawn_allocation(problem, index, of), seed, index, own, others, inputs,
             drawn_labels=given,
         )
-        for index, own, others, inputs, given in rows
+        for index, own, others, inputs, given in parts
     ]  # fmt: skip
+
+
+def given_labels(problem: Problem) -> np.ndarray:
+    """The labels of a problem that gives them (d×columns), rational."""
+    network, rows = problem.network, problem.distribution.labels
+    exact = np.array([[fmpq(x.numerator, x.denominator) for x in row] for row in rows], object)
+    steps = network.columns // network.m
+    # A row has the outputs of one sample, step after step.
+    by_step = exact.reshape(network.m, steps, network.d)
+    return by_step.transpose(2, 1, 0).reshape(network.d, network.columns)
 
 
 def _entries(

@@ -10,6 +10,7 @@ arrow_tables  Feather and Parquet files, by columns
 headers       Words of published edge lists: headers of columns, types of synapses
 sheets        Tables of texts as they are published: separators, encodings, workbooks, compression
 file_entries  Entries of problem files that name another file
+sample_tables  Tables of samples: a row of numbers for each sample
 unit_tables   Tables of units: columns of names, types, transmitters, roles
 tables        Matrices and edge lists in files, as spreadsheets, NumPy and MATLAB write them
 schema        The format of problem files as a JSON Schema, with the meaning of each key

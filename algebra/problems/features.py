@@ -35,6 +35,8 @@ class Feature(StrEnum):
     SIGNS = "signs of weights"
     ARBITRARY_LABELS = "arbitrary labels"
     NOISE = "noise of labels"
+    GIVEN_INPUTS = "given inputs"
+    GIVEN_LABELS = "given labels"
     OTHER_TEACHER = "a teacher of another network"
     NOT_CONTAINED = "a teacher's network that does not contain the student's"
     TEACHER_ON_PIECES = "a teacher with labels on pieces"
@@ -61,6 +63,10 @@ class Feature(StrEnum):
 Features = frozenset[Feature]
 # Labels that are not those of a teacher of the same network.
 OTHER_LABELS: Features = frozenset((Feature.ARBITRARY_LABELS, Feature.NOISE, Feature.OTHER_TEACHER))
+# Samples and labels that no theorem covers.
+GIVEN_DATA: Features = frozenset((Feature.GIVEN_INPUTS, Feature.GIVEN_LABELS))
+# All labels that are not those of a teacher of the same network.
+UNTAUGHT: Features = OTHER_LABELS | {Feature.GIVEN_LABELS}
 _RESTRICTED = frozenset(
     (Feature.BOUNDED, Feature.SCALES, Feature.SIGNS, Feature.ZEROS, Feature.MEASURED)
 )
@@ -182,6 +188,13 @@ def _of_law(name: Any) -> Iterator[Feature]:
         yield Feature.BOUNDED
 
 
+def _of_labels(labels: Any) -> Iterator[Feature]:
+    if not isinstance(labels, str):
+        yield Feature.GIVEN_LABELS
+    elif labels == "normal":
+        yield Feature.ARBITRARY_LABELS
+
+
 def _of_values(problem: Problem) -> Iterator[Feature]:
     values = problem.values
     if not values:
@@ -219,9 +232,9 @@ OF_PROBLEM: Mapping[str, Callable[[Problem], Iterator[Feature]]] = {
 }
 _OF_LAWS: Mapping[str, Callable[[Any], Iterator[Feature]]] = {
     "weights": _of_law,
-    "inputs": _of_law,
+    "inputs": lambda law: _of_law(law) if isinstance(law, str) else iter((Feature.GIVEN_INPUTS,)),
     "teacher": _of_law,
-    "labels": lambda labels: iter((Feature.ARBITRARY_LABELS,) if labels == "normal" else ()),
+    "labels": _of_labels,
     # Labels with noise have a density on all labels, as arbitrary ones have.
     "noise": lambda noise: iter((Feature.ARBITRARY_LABELS, Feature.NOISE) if noise else ()),
     "scale": _if_there(Feature.SCALES),

@@ -79,6 +79,26 @@ EdgesFile = Annotated[
 ]
 
 
+# Endings of tables of samples.
+SAMPLE_TABLES = (*_with_zipped(*_TABLES), ".xlsx", *ARROW_TABLES, ".npy")
+
+
+@dataclass(frozen=True)
+class SampleTable:
+    """Columns of a table with a header and a row for each sample."""
+
+    file: Annotated[
+        str, Keyword("pattern", pattern(SAMPLE_TABLES)), "a table with a row for each sample"
+    ]
+    columns: Annotated[list[str] | None, "headers of the columns, in their order"] = None
+    column: Annotated[str, "header of the only column"] = ""
+
+
+SampleFile = Annotated[
+    str, Keyword("pattern", pattern(SAMPLE_TABLES)), "a table with a row for each sample"
+]
+
+
 # Endings of such tables.
 UNIT_TABLES = (*_with_zipped(*_TABLES), ".xlsx", *ARROW_TABLES)
 # What a unit without a word has: a type of its own, or no sign.

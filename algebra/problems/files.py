@@ -51,10 +51,12 @@ from algebra.problems.file_entries import (
     NAME_ENDINGS,
     OWN,
     REFUSE,
+    SAMPLE_TABLES,
     UNIT_TABLES,
     UNKNOWN,
     EdgesTable,
     NamesOfTable,
+    SampleTable,
     SignsOfTable,
     TypesOfTable,
 )
@@ -64,6 +66,7 @@ from algebra.problems.laws.values import JITTER
 from algebra.problems.names import Names, by_population, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
+from algebra.problems.sample_tables import read_samples
 from algebra.problems.schema import LEARNING_TABLES, ProblemFile, RandomTable, TeacherTable
 from algebra.problems.sheets import decimal_of, ending
 from algebra.problems.tables import (
@@ -133,6 +136,9 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
         )  # fmt: skip
     elif "signs" in laws:
         laws["signs"] = _signs(types.of_units(laws["signs"]), names, folder)
+    for key in ("inputs", "labels"):
+        if key in laws:
+            laws[key] = _data(laws[key], f"distribution.{key}", folder)
     rules = read_declared(Constraints, data.get("constraints", {}), "[constraints]")
     if data.get("types"):
         scaled = {name for name, value in learnable.items() if together and is_by_cells(value)}
@@ -182,6 +188,34 @@ def _teacher(table: Any, folder: Path | None) -> Problem:
             if isinstance(data, Mapping) and "teacher" in data:
                 raise InputError("a teacher has no [teacher]: name the network that gives labels")
             return replace(problem_from_dict(data, (folder / file).parent), learnable={})
+
+
+def _data(value: Any, name: str, folder: Path | None) -> Any:
+    """Samples or labels with a file's contents in place of its name; a law is unchanged."""
+    if isinstance(value, list):
+        return [[_written(v) for v in row] if isinstance(row, list) else row for row in value]
+    if not isinstance(value, Mapping) and (
+        not isinstance(value, str) or ending(Path(value)) not in SAMPLE_TABLES
+    ):
+        return value
+    given = {"file": value} if isinstance(value, str) else value
+    given = read_declared(SampleTable, given, f"`{name}`")
+    text, columns = given["file"], given.get("columns")
+    if "column" in given:
+        if columns is not None:
+            raise InputError(f"`{name}` has `column` and `columns`: give one of them")
+        columns = [given["column"]]
+    if not isinstance(text, str) or ending(Path(text)) not in SAMPLE_TABLES:
+        known = ", ".join(SAMPLE_TABLES)
+        raise InputError(f"`{name}.file` ({shown(text)}) must be a table that ends in {known}")
+    if columns is not None and (
+        not isinstance(columns, list) or not columns or not all(isinstance(c, str) for c in columns)
+    ):
+        raise InputError(f"`{name}.columns` ({shown(columns)}) must be words of the header")
+    if folder is None:
+        raise InputError(f"`{name}` ({shown(text)}): there is no folder to read it from")
+    with ErrorsAt(f"`{name}`"):
+        return read_samples(folder / text, columns)
 
 
 def _signs(value: Any, names: Names, folder: Path | None) -> Any:

@@ -134,7 +134,7 @@ class Problem:
         object.__setattr__(self, "values", self._read_values())
         if self.teacher is not None:
             self._check_teacher(self.teacher)
-        elif self.network.needs_teacher and not self.distribution.has_arbitrary_labels:
+        elif self.network.needs_teacher and not self.distribution.has_own_labels:
             raise InputError(self.network.needs_teacher)
         self._check_updates()
         masks = {
@@ -233,8 +233,8 @@ class Problem:
                 f"distribution.noise ({laws.noise}) is added to labels of a teacher of the same "
                 "network; remove it or [teacher]"
             )
-        if laws.has_arbitrary_labels or laws.teacher != "normal":
-            key = "labels" if laws.has_arbitrary_labels else "teacher"
+        if laws.has_own_labels or laws.teacher != "normal":
+            key = "labels" if laws.has_own_labels else "teacher"
             raise InputError(
                 f"distribution.{key} ({shown(getattr(laws, key))}): the labels are those of "
                 "[teacher], whose own file has its law; remove one of them"
@@ -242,8 +242,10 @@ class Problem:
         for table in ("values", "constraints", "updates", "teacher"):
             if getattr(given, table):
                 raise InputError(f"[teacher] must not have [{table}]: its weights are drawn")
-        if given.distribution.has_arbitrary_labels or given.distribution.noise:
-            raise InputError("[teacher] must not have arbitrary labels, or noise: it gives labels")
+        if given.distribution.has_own_labels or given.distribution.noise:
+            raise InputError("[teacher] must not have labels, or noise: it gives labels")
+        if given.distribution.has_given_inputs:
+            raise InputError("[teacher] must not have `inputs`: the samples are the student's")
 
     def _check_updates(self) -> None:
         """Refuse updates together with random cells, constraints or exact fixed weights.

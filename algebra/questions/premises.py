@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.errors import InputError
-from algebra.problems.features import OTHER_LABELS, Feature, Premises
+from algebra.problems.features import UNTAUGHT, Feature, Premises
 from algebra.problems.problem import Problem
 
 _RANKS = "generic ranks are those of the theorem on MP = 0"
@@ -33,7 +33,7 @@ _REMEDIES = {
     Feature.EXACT: "is about generic weights, and [values] without jitter makes weights exact "
     f"numbers: add a jitter, remove [values], or {_OTHER_VERBS}",
     **dict.fromkeys(
-        OTHER_LABELS,
+        UNTAUGHT,
         "is about the labels of a teacher of the same network: remove `labels` and `noise` from "
         f"[distribution] and [teacher], or {_OTHER_VERBS}",
     ),
@@ -59,7 +59,7 @@ def need_generic(problem: Problem, verb: str, *, chosen: bool = True) -> None:
     if chosen and problem.values.pinned(()):
         features |= {Feature.EXACT}
     # Labels first: with other labels the question has no meaning, whatever the weights are.
-    missing = sorted(GENERIC_WEIGHTS.missing(features), key=lambda one: one not in OTHER_LABELS)
+    missing = sorted(GENERIC_WEIGHTS.missing(features), key=lambda one: one not in UNTAUGHT)
     if missing:
         first = missing[0]
         remedy = _REMEDIES.get(first, f"has no answer for problems with {first}: {_OTHER_VERBS}")

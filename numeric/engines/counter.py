@@ -20,7 +20,7 @@ from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import OTHER_LABELS
+from algebra.problems.features import UNTAUGHT
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Lowered, in_time_unit, lowered
@@ -134,7 +134,7 @@ class InstanceCounter:
         the default is then the exact engine.
         """
         network = self.problem.network
-        if not self.problem.features.isdisjoint(OTHER_LABELS):
+        if not self.problem.features.isdisjoint(UNTAUGHT):
             return engine
         self._labels = network_rank(*reduction.labels).rank
         whole = network_rank(network, self.problem.support).rank

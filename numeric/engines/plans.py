@@ -26,7 +26,7 @@ from algebra.errors import InputError
 from algebra.families.other_teacher import teacher_rank
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import OTHER_LABELS, Feature, Premises
+from algebra.problems.features import OTHER_LABELS, UNTAUGHT, Feature, Premises
 from algebra.problems.laws.values import pins
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Reduction
@@ -143,7 +143,7 @@ def rank_plan(
         Whether the part may consist of cells within reach of updates, instead of parameters.
     """
     network, support = problem.network, problem.student(allocation)
-    if not problem.features.isdisjoint(OTHER_LABELS):
+    if not problem.features.isdisjoint(UNTAUGHT):
         return _arbitrary_plan(problem, allocation, within_reach)
     student = network_rank(network, support)
     whole = student.rank

@@ -36,6 +36,9 @@ matches.  If ρ = dm, the labels of a teacher of the network have a density, and
 * an argument for MP = 1 holds if it is about generic labels (an odd number of complex solutions, a
   linear system, a proper map), but not if it makes the teacher a student.
 
+With ``inputs`` or ``labels`` as rows of numbers samples or labels are given
+(`algebra.problems.laws.data`), and no verdict is known.
+
 ``scale`` multiplies the standard deviation of a matrix, in student and teacher.  A positive factor
 changes no open support and no density that is positive, so it changes no verdict.
 """
@@ -56,7 +59,14 @@ from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.numbers import exact_number
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell, Network, Support
-from algebra.problems.file_entries import EdgesFile, FileName, SignsOfTable
+from algebra.problems.file_entries import (
+    EdgesFile,
+    FileName,
+    SampleFile,
+    SampleTable,
+    SignsOfTable,
+)
+from algebra.problems.laws.data import as_data, check_fits, plain_data
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
@@ -65,11 +75,22 @@ PARTS = ("weights", "inputs", "teacher")
 LABELS = TEACHER, ARBITRARY = ("teacher", "normal")
 # The signs of each matrix that has signs.
 Signs = Mapping[str, np.ndarray]
+_NOISE_ALONE = "arbitrary labels are noise alone"
 # Largest factor of a standard deviation.
 _LARGEST_FACTOR = Fraction(1_000_000)
 
 
 _Law = Keyword("enum", tuple(LAWS))
+_Rows = Annotated[
+    list[list[Annotated[Any, Keyword("type", ("number", "string"))]]], "a row for each sample"
+]
+_Inputs = Annotated[str, _Law, "a law"] | SampleFile | SampleTable | _Rows
+_Labels = (
+    Annotated[str, Keyword("enum", LABELS), "where they come from"]
+    | SampleFile
+    | SampleTable
+    | _Rows
+)
 _Factor = Annotated[Any, Keyword("type", ("number", "string"))]
 _Sign = Literal[1, -1, 0, "+", "-"]
 _UnitSigns = Annotated[list[_Sign], "a sign for each unit"]
@@ -89,8 +110,10 @@ class Distribution:
     ----------
     weights, inputs, teacher : str, optional
         Each is "normal", "uniform" or "rademacher", all with mean 0 and the same variance.
-    labels : {"teacher", "normal"}, optional
-        The teacher's labels, or arbitrary ones: independent standard normal numbers.
+        Inputs may be given: a row of exact numbers for each sample.
+    labels : {"teacher", "normal"} or rows of numbers, optional
+        The teacher's labels, or arbitrary ones: independent standard normal numbers; or the labels,
+        a row for each sample.
     noise : number, optional
         Standard deviation of independent normal numbers that are added to the teacher's labels.
     scale : mapping of str to number, optional
@@ -115,10 +138,12 @@ class Distribution:
     """
 
     weights: Annotated[str, _Law, "law of the student's weights"] = "normal"
-    inputs: Annotated[str, _Law, "law of the samples"] = "normal"
+    inputs: Annotated[Any, InFile(_Inputs), "law of the samples, or the samples"] = "normal"
     teacher: Annotated[str, _Law, "law of the teacher's weights"] = "normal"
     labels: Annotated[
-        str, Keyword("enum", LABELS), "the teacher's labels, or arbitrary (standard normal) ones"
+        Any,
+        InFile(_Labels),
+        "the teacher's labels, arbitrary (standard normal) ones, or the labels themselves",
     ] = TEACHER
     noise: Annotated[
         Any,
@@ -137,26 +162,33 @@ class Distribution:
     ] = None
 
     def __post_init__(self) -> None:
+        for key in ("inputs", "labels"):
+            value = getattr(self, key)
+            if not isinstance(value, str):
+                object.__setattr__(self, key, as_data(value, f"distribution.{key}"))
         for part in PARTS:
             value = getattr(self, part)
+            if part == "inputs" and self.has_given_inputs:
+                continue
             if not isinstance(value, str) or value not in LAWS:
                 raise InputError(
                     f"distribution.{part} ({shown(value)}) must be one of " + ", ".join(LAWS)
                 )
-        if not isinstance(self.labels, str) or self.labels not in LABELS:
+        if not self.has_given_labels and self.labels not in LABELS:
             raise InputError(
                 f"distribution.labels ({shown(self.labels)}) must be one of " + ", ".join(LABELS)
             )
-        if self.has_arbitrary_labels and self.teacher != "normal":
+        if self.has_own_labels and self.teacher != "normal":
+            given = "given" if self.has_given_labels else shown(self.labels)
             raise InputError(
                 f"distribution.teacher ({shown(self.teacher)}): there is no teacher if labels are "
-                f"{shown(self.labels)}; remove one of them"
+                f"{given}; remove one of them"
             )
         object.__setattr__(self, "noise", _noise(self.noise))
-        if self.noise and self.labels == ARBITRARY:
+        if self.noise and self.has_own_labels:
+            why = "given labels are exact" if self.has_given_labels else _NOISE_ALONE
             raise InputError(
-                f"distribution.noise ({self.noise}): arbitrary labels are noise alone; remove one "
-                "of `noise` and `labels`"
+                f"distribution.noise ({self.noise}): {why}; remove one of `noise` and `labels`"
             )
         if self.scale is not None:
             object.__setattr__(self, "scale", _factors(self.scale))
@@ -168,6 +200,21 @@ class Distribution:
     def has_arbitrary_labels(self) -> bool:
         """Whether labels are independent numbers instead of a teacher's."""
         return self.labels == ARBITRARY
+
+    @property
+    def has_given_inputs(self) -> bool:
+        """Whether the samples are given."""
+        return not isinstance(self.inputs, str)
+
+    @property
+    def has_given_labels(self) -> bool:
+        """Whether the labels are given."""
+        return not isinstance(self.labels, str)
+
+    @property
+    def has_own_labels(self) -> bool:
+        """Whether there is no teacher: labels are arbitrary or given."""
+        return self.has_arbitrary_labels or self.has_given_labels
 
     @property
     def has_full_support(self) -> bool:
@@ -193,6 +240,12 @@ class Distribution:
                 raise InputError(f"`{where}`: a {network.title} network has {names}")
             if name in network.rates:
                 raise InputError(f"`{where}`: leaks are between 0 and 1 and have no scale")
+        rows, m = network.input_shape
+        if self.has_given_inputs:
+            check_fits(self.inputs, "distribution.inputs", m, rows, network)
+        if self.has_given_labels:
+            width = network.d * network.columns // m
+            check_fits(self.labels, "distribution.labels", m, width, network)
         if self.signs is None:
             return self
         from algebra.problems.laws.signs import sign_matrices
@@ -241,8 +294,12 @@ class Distribution:
     def to_dict(self) -> dict[str, Any]:
         """The table of a problem file."""
         data: dict[str, Any] = {part: getattr(self, part) for part in PARTS}
+        if self.has_given_inputs:
+            data["inputs"] = plain_data(self.inputs)
         if self.has_arbitrary_labels:
             data["labels"] = self.labels
+        if self.has_given_labels:
+            data["labels"] = plain_data(self.labels)
         if self.noise:
             data["noise"] = str(self.noise)
         if self.scale:

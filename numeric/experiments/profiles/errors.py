@@ -33,7 +33,7 @@ from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.base import Network
 from algebra.networks.protocols import HasRectifiedLayers
-from algebra.problems.features import Feature
+from algebra.problems.features import GIVEN_DATA, Feature
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
 from algebra.time_limits import check_time
@@ -59,6 +59,10 @@ def check_teacher(problem: Problem) -> None:
     if Feature.ARBITRARY_LABELS in problem.features:
         raise InputError(
             "`by` ('error'): the labels are not a teacher's: remove `labels` from [distribution]"
+        )
+    if given := problem.features & GIVEN_DATA:
+        raise InputError(
+            f"`by` ('error'): with {min(given)} there is no law of new samples and their labels"
         )
     network = _networks(problem)[1]
     if network.teacher_shapes != network.shapes and not network.is_affine:
