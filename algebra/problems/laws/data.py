@@ -49,7 +49,9 @@ def as_data(value: Any, where: str) -> Data:
         value = value.tolist()
     is_rows = isinstance(value, Sequence) and not isinstance(value, str) and len(value)
     if not is_rows or not all(isinstance(row, Sequence) and len(row) for row in value):
-        raise InputError(f"`{where}` ({shown(value)}) must be rows of numbers, one for each sample")
+        raise InputError(
+            f"{where} ({shown(value)}) must be a word, or rows of numbers, one for each sample"
+        )
     widths = {len(row) for row in value}
     if len(widths) > 1:
         k = next(k for k, row in enumerate(value) if len(row) != len(value[0]))
