@@ -136,7 +136,7 @@ class Pair:
         return found[tuple(places)]
 
     def times(
-        self, axes: range, table: Array, arithmetic: ArrayArithmetic
+        self, axes: Sequence[int], table: Array, arithmetic: ArrayArithmetic
     ) -> tuple[str, Array] | None:
         """The derivatives by all entries, some axes of which are multiplied by a matrix.
 
@@ -573,29 +573,54 @@ class Sweep:
         U, V : ndarray
             W is a matrix with its first axis as rows.
         """
-        nodes = self.program.nodes
-        numbers = [k for k, n in enumerate(nodes) if n.op == "block" and n.name == name]
-        numbers = [k for k in numbers if k in self.moving]
-        shared = {k for m in self.moving if not nodes[m].batched for k in nodes[m].inputs}
-        if any(k in shared or k in self.dense for k in numbers):
+        held = self._held(name)
+        if held is None or any(k in self.dense for k in held):
             return None
-        rows, rank = self.program.nodes[self.target].size, U.shape[1]
-        shape = self.program.weights[name]
-        factors = (range(1, len(shape)), V.reshape(*shape[1:], rank)), (range(1), U)
-        out = []
-        for axes, table in factors:
-            size = math.prod(n for k, n in enumerate(shape) if k not in axes)
-            total = np.zeros((rows, size * rank, self.batch), np.int64)
-            for number in numbers:
+        rows, rank, shape = self.total, U.shape[1], self.program.weights[name]
+        inner = math.prod(shape[1:])
+        by_u = np.zeros((rows, len(U), rank, self.batch), np.int64)
+        by_v = np.zeros((rows, inner, rank, self.batch), np.int64)
+        for number, steps in held.items():
+            sizes = self.program.nodes[number].shape
+            first = [k for k, step in enumerate(steps) if step % inner == 0 and sizes[k] > 1]
+            other = [k for k in range(len(sizes)) if k not in first]
+            of_rows = _offsets(sizes, steps, first) // inner
+            of_inner = _offsets(sizes, steps, other)
+            if of_inner.max(initial=0) >= inner:
+                return None
+            for axes, table, places, total in (
+                (other, V[of_inner], of_rows.ravel(), by_u),
+                (first, U[of_rows], of_inner.ravel(), by_v),
+            ):
                 for pair in self.pairs.get(number, ()):
                     found = pair.times(axes, table, self.arithmetic)
                     if found is None:
                         return None
-                    part = found[1].reshape(rows, size * rank, -1)
-                    total = self.arithmetic.reduced(total + part)
-            out.append(total)
-        both = np.concatenate(out, axis=1)
+                    part = found[1].reshape(rows, len(places), rank, -1)
+                    total[:, places] = self.arithmetic.reduced(total[:, places] + part)
+        both = np.concatenate([by_u.reshape(rows, -1, self.batch),
+                               by_v.reshape(rows, -1, self.batch)], axis=1)  # fmt: skip
         return both.swapaxes(1, 2).reshape(rows * self.batch, -1)
+
+    def _held(self, name: str) -> dict[int, tuple[int, ...]] | None:
+        """The values that hold the entries of a weight with other axes, and the step along each.
+
+        None if the weight, or such a value, enters another value that samples share.
+        """
+        nodes, held = self.program.nodes, dict[int, np.ndarray]()
+        for number in sorted(self.moving):
+            node = nodes[number]
+            if node.batched:
+                continue
+            if node.op == "block" and node.name == name:
+                held[number] = np.arange(node.size).reshape(node.shape)
+            elif held.keys() & set(node.inputs):
+                where = node.where
+                if where is None or len(node.inputs) > 1 or where.min(initial=0) < 0:
+                    return None
+                held[number] = held[node.inputs[0]].reshape(-1)[where]
+        steps = {number: _steps(places) for number, places in held.items()}
+        return None if None in steps.values() else {k: own for k, own in steps.items() if own}
 
     def _columns_of(self, number: int) -> Iterator[Columns]:
         """Maps from places of a shared value to derivatives, one for each place where it occurs."""
@@ -710,6 +735,26 @@ class Sweep:
         wide = np.array([np.broadcast_to(place, shape).ravel() for place in places], np.int64)
         entries = _entries(wide.reshape(len(result), math.prod(shape)), node.shape)
         return _Sparse(entries, np.repeat(columns, shape[1]), found.reshape(-1))
+
+
+def _offsets(sizes: Sequence[int], steps: Sequence[int], axes: Sequence[int]) -> np.ndarray:
+    """The sum of steps along some axes at each place along them."""
+    at = np.indices([sizes[k] for k in axes])
+    out = np.zeros(at.shape[1:], np.int64)
+    for k, own in zip(axes, at, strict=True):
+        out += steps[k] * own
+    return out
+
+
+def _steps(places: np.ndarray) -> tuple[int, ...] | None:
+    """The step along each axis, if places of entries are sums of steps, each there once."""
+    shape = places.shape
+    steps = tuple(
+        int(places[tuple(int(k == axis) for k in range(len(shape)))]) if size > 1 else 0
+        for axis, size in enumerate(shape)
+    )
+    is_sum = np.array_equal(_offsets(shape, steps, range(len(shape))), places)
+    return steps if is_sum and len(np.unique(places)) == places.size else None
 
 
 def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:

@@ -1,8 +1,9 @@
 """Ranks beyond 1,200 rows, low-rank updates without columns, rows that are finished in time."""
 
 import random
-from itertools import pairwise
+from itertools import pairwise, permutations
 
+import numpy as np
 import pytest
 
 from algebra.errors import Unfinished
@@ -57,6 +58,27 @@ def test_low_rank_updates_equal_products_of_columns(name):
     [(_, sweep)] = Columns(model, point, 4, [name])._sweeps()
     expected = _products_of_columns(sweep, name, U, V, point.p)
     assert (sweep.low_rank(name, U, V) == expected).all()
+
+
+@pytest.mark.parametrize("order", list(permutations(range(3))))
+def test_low_rank_updates_of_weights_with_other_axes(order):
+    """The same of a weight whose axes are exchanged, and again, and which is used twice; not where
+    entries of a row are multiplied by several values."""
+    build, rng, shape = Builder(), random.Random(7), (3, 2, 4)
+    numbers = np.arange(24).reshape(shape)
+    weight = build.index(numbers.transpose(order), build.weight("W", shape))
+    again = build.index(np.arange(24).reshape(weight.shape).transpose(2, 1, 0), weight)
+    first = build.contract("abc,bc->a", weight, build.sample("x", weight.shape[1:]))
+    value = build.contract("cba,a->bc", again, build.multiply(first, first))
+    model = Model(build.program(value))
+    point = random_program_point(model, 3, "low rank", bits=23)
+    U, V = (random_residues((n, 2), point.p, rng) for n in (3, 8))
+    [(_, sweep)] = Columns(model, point, 3, ["W"])._sweeps()
+    found = sweep.low_rank("W", U, V)
+    if order[0]:
+        assert found is None
+    else:
+        assert np.array_equal(found, _products_of_columns(sweep, "W", U, V, point.p))
 
 
 def test_inputs_of_all_samples_count_as_memory():
