@@ -65,6 +65,7 @@ def draw_principles(axes: Axes, found: PrincipleSurvey) -> None:
     down = max(1, int((figure.get_figheight() - _HEADING) / _LOWEST))
     shown = shown[: min(_ACROSS, across * down)]
     left_out = sum(t.value is not None for t in found.tau) - len(shown)
+    across = min(across, len(shown))
     down = -(-len(shown) // across)
     width = (1 - _GAP_ACROSS * (across - 1)) / across
     slot = 1 / down

@@ -86,7 +86,8 @@ def recording_size(found: Recording) -> tuple[float, float]:
 
 
 def _is_ranked(found: Recording) -> bool:
-    return found.question.of_units and len(found.question.elements) > _ALL and bool(found.recorded)
+    wholes = {"outputs", "units"}.issuperset(found.question.kinds)
+    return wholes and len(found.question.elements) > _ALL and bool(found.recorded)
 
 
 def _title(found: Recording) -> str:
@@ -95,18 +96,20 @@ def _title(found: Recording) -> str:
 
 
 def draw_ranking(axes: Axes, found: Recording) -> None:
-    """The recorded units as bars, each with its name: what it adds to the rank, or its cost."""
+    """What is recorded as bars, each with its name: what it adds to the rank, or its cost."""
     prices = dict(zip(found.question.elements, found.question.prices, strict=True))
     lengths: list[tuple[Any, float]] = [*found.order]
     lengths = lengths or [(e, float(prices[e])) for e in found.recorded]
     shown, more = lengths[:_BARS], len(lengths) - _BARS
     at = np.arange(len(shown))
     axes.barh(at, [length for _, length in shown], color=BLUE, height=0.7)
-    names = [title(element, found.problem.names).removeprefix("unit ") for element, _ in shown]
+    names, what = [title(element, found.problem.names) for element, _ in shown], "recorded"
+    if found.question.of_units:
+        names, what = [name.removeprefix("unit ") for name in names], "recorded units"
     axes.set_yticks(at, names, fontsize=SMALL)
     axes.set_ylim(len(shown) - 0.4, -0.6)
     below = f", the first {_BARS} of {len(lengths)}" if more > 0 else ""
-    tidy(axes, "adds to the rank" if found.order else "cost", f"recorded units{below}")
+    tidy(axes, "adds to the rank" if found.order else "cost", f"{what}{below}")
     axes.tick_params(axis="y", length=0)
     rank = f"; rank {found.rank.rank} of {found.learnable}" if found.order else ""
     heading(axes, _title(found) + rank)

@@ -209,10 +209,12 @@ def axes_width(axes: Axes) -> float:
 
 def available_width(axes: Axes) -> float:
     """Points between the left edge of the axes and the end of its part of the figure."""
-    names = axes.get_yticklabels() if axes.axison else []
+    # Of axes that only hold panels, what is beside the first of these.
+    owners = [axes] if axes.axison else axes.child_axes[:1]
+    names = [text for own in owners for text in own.get_yticklabels()]
     beside = max((text_width(t.get_text(), t.get_fontsize()) for t in names), default=0.0)
-    if axes.get_ylabel():
-        beside += _GAP + 1.25 * TEXT * (1 + axes.get_ylabel().count("\n"))
+    if label := "".join(own.get_ylabel() for own in owners):
+        beside += _GAP + 1.25 * TEXT * (1 + label.count("\n"))
     return max(40.0, axes_width(axes) - beside - 2 * 72 * _MARGIN - 3 * _GAP)
 
 
