@@ -9,6 +9,7 @@ errors          Classes of errors, and short texts of values for their messages
 families/       What is particular to a family of networks, and the registry of families
 files/          Files that are read: opened, bounded and checked in one place
 frames          Data frames of pandas or polars
+latex           Tables of results in LaTeX
 installing      The commands that install optional parts, as matchprob itself was installed
 linalg/         Linear algebra over GF(p) and Q, independent of networks
 matroids/       Least-cost bases of linear matroids under caps, independent of networks

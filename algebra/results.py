@@ -91,6 +91,15 @@ class Result(ABC):
 
         return data_frame(self.columns())
 
+    def to_latex(self) -> str:
+        """Its table in LaTeX, with the rules of the package booktabs; no other library is needed.
+
+        See `algebra.latex.latex_table`.
+        """
+        from algebra.latex import latex_table
+
+        return latex_table(self.columns())
+
     def explain(self) -> Explanation:
         """What is known and why, what is open, what would decide it, what to try next."""
         return self.document().why
