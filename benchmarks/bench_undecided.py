@@ -14,9 +14,10 @@ the last line.  `--seconds` limits the CPU time of one net, msolve's included; t
 call is `--wall` times as long, since other programs may use the processor too.  With `--verify`
 each certificate is verified too.
 
-The last table has each search of an argument in the order in which they come: nets that it was
-tried for, the share of them that it decided, and its wall time; before it stands the wall time of
-all nets that are decided.
+The table of reasons says what each undecided net lacks: a count of solutions, an odd one, an
+instance without real solutions, or time.  The last table has each search of an argument in the
+order in which they come: nets that it was tried for, the share of them that it decided, and its
+wall time; before it stands the wall time of all nets that are decided.
 """
 
 from __future__ import annotations
@@ -160,13 +161,18 @@ def measure(
 
 def cause(record: dict[str, Any]) -> str:
     """The reason why a net is undecided."""
-    if record["r-rank"] > 0:
-        return "more weights than equations"
     if record["kind"] == "normalization":
-        return record["rule"]
-    if record["N"] is None:
-        return "N out of reach"
-    return "N even, no instance without real solutions found"
+        return str(record["rule"])
+    surplus = record["r-rank"] > 0
+    weights = "more weights than equations" if surplus else "as many weights as equations"
+    tried = "; ".join(record["tried"])
+    if not surplus and record["N"] is not None:
+        return f"{weights}, N even, and no instance without real solutions found"
+    if surplus and "not counted" not in tried and "time limit" not in tried:
+        return f"{weights}, all numbers found even"
+    what = "numbers" if surplus else "N"
+    over = ", the time was over" if "time limit" in tried else ""
+    return f"{weights}, {what} not counted{over}"
 
 
 def table(records: list[dict[str, Any]], key: Callable[[dict[str, Any]], Any]) -> Iterator[str]:
@@ -221,8 +227,14 @@ def report(records: list[dict[str, Any]], seconds: float) -> Iterator[str]:
     rest = sum(record["verdict"] != "minimal" for record in records)
     yield f"undecided: {len(left)} of {rest} that are not minimal ({len(left) / max(1, rest):.1%})"
     yield f"decided, but in more than {seconds:g} s of CPU: {len(late)}"
-    for text, count in Counter(map(cause, left)).most_common():
-        yield f"{count:5d}  {text}"
+    by_cause: dict[str, list[str]] = defaultdict(list)
+    for record in left:
+        number = f"{record['number']}" + (f" (N = {record['N']})" if record["N"] else "")
+        by_cause[cause(record)].append(number)
+    yield "| reason | nets |"
+    yield "|---|---|"
+    for text, nets in sorted(by_cause.items(), key=lambda item: -len(item[1])):
+        yield f"| {text} | {len(nets)}: {', '.join(nets)} |"
     checked = Counter(
         (r["verdict"], r["verified"].splitlines()[0]) for r in records if "verified" in r
     )

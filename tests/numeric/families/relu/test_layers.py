@@ -286,3 +286,27 @@ def test_read_outs_are_counted_and_hidden_biases_decided():
     engine = ComplementarityEngine(complete=True)
     found = {engine.count(draw_instance(bias, 0, i)).real for i in range(12)}
     assert found == {0, 1}
+
+
+@pytest.mark.parametrize("layer", [1, 2, 3])
+def test_one_unit_a_layer_by_a_closed_form(layer):
+    """y = w₃ relu(w₂ relu(w₁ x)), one weight learns: MP = 13/16, and every trial by its signs.
+
+    A teacher's label is not 0 with probability 1/4: w₁ x > 0 and w₂ > 0.  Then the student needs
+    the two other signs: w₂ > 0 and that of w₃ for w₁, w₁ x > 0 and that of w₃ for w₂, and
+    w₁ x > 0, w₂ > 0 for w₃.  So MP = 3/4 + 1/4 · 1/4.
+    """
+    net = FeedForward(q=1, widths=(1, 1), d=1, m=1, activation="relu")
+    case = Problem(net, {f"W{layer}": [[1]]})
+    trials = many(200)
+    found = [ComplementarityEngine().count(draw_instance(case, 0, i)) for i in range(trials)]
+    assert all(own.real or own.status == COMPLETE for own in found)
+    for own in found:
+        instance = draw_instance(case, 0, own.index)
+        w1, w2, w3 = (instance.weights[f"W{k}"][0, 0] for k in (1, 2, 3))
+        y, x = instance.labels[0, 0], instance.X[0, 0]
+        needed = {1: w1 * x > 0, 2: w2 > 0, 3: w3 * y > 0}
+        wanted = all(holds for k, holds in needed.items() if k != layer)
+        assert bool(own.real) == (y == 0 or wanted)
+    share = sum(bool(own.real) for own in found) / trials
+    assert abs(share - 13 / 16) < 4 * (13 / 16 * 3 / 16 / trials) ** 0.5
