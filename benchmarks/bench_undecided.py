@@ -125,9 +125,9 @@ class Searches:
         self.begun: list[tuple[str, float]] = []
         begin = Case.begin
 
-        def noted(case: Case, attempt: Any) -> None:
+        def noted(case: Case, attempt: Any, *more: Any) -> bool:
             self.begun.append((attempt.argument, time.perf_counter()))
-            begin(case, attempt)
+            return begin(case, attempt, *more)
 
         Case.begin = noted  # type: ignore[method-assign]
 
