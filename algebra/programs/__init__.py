@@ -14,6 +14,7 @@ patches      Patches of convolutions, formed in parts where they are multiplied
 presence      Which entries of values can be other than 0, and which depend on chosen weights
 ranges        Ranges of the values of a program, for all real weights and samples
 read_out      The matrix that a program applies last, and what it reads
+sketches     Products of a Jacobian with few random directions, by vectors along the axes
 tokens       Samples of tokens: different ones, in one order for all points
 scales       Diagonal changes of the weights that leave the labels unchanged
 residues     Values over GF(p), p below 2^61; polynomials of degree at most two

@@ -35,6 +35,7 @@ from algebra.programs.jacobian import ProgramCell, Sweep, kept_values, moving_no
 from algebra.programs.patches import Patches
 from algebra.programs.program import Node, Program, matrix_shape
 from algebra.programs.roots import WIDEST, RootSearch
+from algebra.programs.sketches import sketch
 from algebra.programs.tokens import (
     choosing_inputs,
     number_of_choices,
@@ -59,6 +60,8 @@ _ALONE = 5
 _PRODUCTS = 11
 _COPIES = 4
 _COPIED = ("apply", "invert", "root", "power", "scale", "add")
+# Combinations of columns more than there are rows.
+_SPARE = 32
 # Columns of the Jacobian that are formed at a time.
 COLUMNS = 4096
 # A sweep takes the memory limit divided by this at most,
@@ -629,27 +632,64 @@ class Columns:
             out[part] = found.reshape(d, part.stop - part.start, -1).swapaxes(0, 1)
         return out.reshape(self.m * d, -1)
 
-    def compressed(self, cells: Sequence[ProgramCell], rng: random.Random) -> Residues:
-        """Random combinations of columns, a few more than there are rows, with the same rank."""
+    def sketched(self, names: Sequence[str], rng: random.Random) -> Residues:
+        """Random combinations of columns by some weights, a few more than there are rows.
+
+        They have the rank of all columns; which are taken if they are few (`is_sketched`).
+        """
         d = self.model.outputs
-        rows = d * self.m
-        width = rows + 32
-        if len(cells) <= max(width, min(COLUMNS, 2 * rows)):
-            return self.of(cells)
+        rows, model = d * self.m, self.model
+        counts = {name: count_of(model, name) for name in names}
+        if not is_sketched(sum(counts.values()), rows):
+            return self.of([cell for name in names for cell in cells_of(model, name)])
+        width, stream = rows + _SPARE, rng.randrange(1 << 62)
         total = np.zeros((rows, width), np.int64)
-        stream = rng.randrange(1 << 62)
         for part, sweep in self._sweeps():
             own = np.s_[part.start * d : part.stop * d]
-            # The same combinations for all samples.
-            mixes = random.Random(stream)
-            for start in range(0, len(cells), COLUMNS):
-                check_time()
-                few = cells[start : start + COLUMNS]
-                J = sweep.jacobian(few).reshape(d, -1, len(few)).swapaxes(0, 1)
-                mix = random_residues((len(few), width), self.p, mixes)
-                found = matmul(J.reshape(-1, len(few)), mix, self.p)
-                total[own] = (total[own] + found) % self.p
+            for name in names:
+                # The same combinations for all samples.
+                mixes, found = random.Random(f"{stream}/{name}"), None
+                if counts[name] > width and name not in model.support:
+                    shape = model.program.weights[name]
+                    vectors = [random_residues((n, width), self.p, mixes) for n in shape]
+                    found = sketch(sweep, name, vectors)
+                if found is None:
+                    found = self._mixed(sweep, cells_of(model, name), width, mixes)
+                total[own] = (total[own] + found.transpose(2, 0, 1).reshape(-1, width)) % self.p
         return total
+
+    def _mixed(
+        self, sweep: Sweep, cells: Sequence[ProgramCell], width: int, rng: random.Random
+    ) -> Residues:
+        """Random combinations of the columns of some cells: outputs, combinations, samples."""
+        d = self.model.outputs
+        total = np.zeros((d, width, sweep.batch), np.int64)
+        for start in range(0, len(cells), COLUMNS):
+            check_time()
+            few = cells[start : start + COLUMNS]
+            J = sweep.jacobian(few)
+            mix = random_residues((len(few), width), self.p, rng)
+            found = matmul(J, mix, self.p).reshape(d, -1, width).swapaxes(1, 2)
+            total = (total + found) % self.p
+        return total
+
+
+def is_sketched(count: int, rows: int) -> bool:
+    """Whether combinations of so many columns take the place of these."""
+    return count > max(rows + _SPARE, min(COLUMNS, 2 * rows))
+
+
+def count_of(model: Model, name: str) -> int:
+    """The number of entries of a weight that exist."""
+    mask = model.support.get(name)
+    return math.prod(model.program.weights[name]) if mask is None else int(np.sum(mask != 0))
+
+
+def cells_of(model: Model, name: str) -> list[ProgramCell]:
+    """The cells of a parameter that exist."""
+    exists = model.support.get(name)
+    places = np.ndindex(*model.program.weights[name])
+    return [(name, *place) for place in places if exists is None or exists[place]]
 
 
 def _sweep_of(

@@ -46,7 +46,7 @@ ProgramCell = tuple[Any, ...]
 Columns = Callable[[np.ndarray], Array]
 # Letters of the axes of outputs, of gathered entries, and of places in contractions;
 # and of entries of a kernel under one channel.
-_OUT, _ENTRY, _TAP = "&", "#", "%"
+OUT, ENTRY, _TAP = "&", "#", "%"
 # Number of entries whose columns are computed at a time.
 _BLOCK = 1 << 22
 # Entries computed at most for each one that is asked for, if products of matrices give them.
@@ -86,11 +86,11 @@ class Pair:
             return out
         factors = [
             _at_places(group, value, self.letters, at)
-            for group, value in ((_OUT + self.result, self.adjoint), *self.others)
+            for group, value in ((OUT + self.result, self.adjoint), *self.others)
         ]
-        if not any(_ENTRY in group for group, _ in factors):
-            factors.append((_ENTRY, np.ones((at.shape[1], 1), np.int64)))
-        return arithmetic.sum_of_products(factors, _ENTRY + _OUT)
+        if not any(ENTRY in group for group, _ in factors):
+            factors.append((ENTRY, np.ones((at.shape[1], 1), np.int64)))
+        return arithmetic.sum_of_products(factors, ENTRY + OUT)
 
     def _is_summed(self, at: np.ndarray) -> bool:
         """Whether columns are entries of a sum of products of matrices, and many of the entries.
@@ -124,7 +124,7 @@ class Pair:
         """Columns from all entries in the rows and columns of some places."""
         chosen, places = zip(*self._chosen(at), strict=True)
         factors: list[tuple[str, Any]] = []
-        for group, value in ((_OUT + self.result, self.adjoint), *self.others):
+        for group, value in ((OUT + self.result, self.adjoint), *self.others):
             part: Any = value
             for letter, own in zip(self.letters, chosen, strict=True):
                 axis = group.find(letter)
@@ -132,7 +132,7 @@ class Pair:
                     part = part.take(own, axis=axis)
             factors.append((group, part))
         factors += _ones(self.letters, [len(own) for own in chosen], factors)
-        found = arithmetic.sum_of_products(factors, self.letters + _OUT)
+        found = arithmetic.sum_of_products(factors, self.letters + OUT)
         return found[tuple(places)]
 
     def times(
@@ -146,7 +146,7 @@ class Pair:
         """
         summed = "".join(self.letters[k] for k in axes)
         rest = "".join(c for k, c in enumerate(self.letters) if k not in axes)
-        parts = [(_OUT + self.result, self.adjoint), *self.others]
+        parts = [(OUT + self.result, self.adjoint), *self.others]
         with_it = [k for k, (group, _) in enumerate(parts) if set(summed) & set(group)]
         if len(with_it) != 1 or len(set(self.letters)) < len(self.letters):
             return None
@@ -155,11 +155,11 @@ class Pair:
             set(group)
         ):
             return None
-        kept = "".join(c for c in group if c not in summed) + _ENTRY
+        kept = "".join(c for c in group if c not in summed) + ENTRY
         small = arithmetic.sum_of_products(
-            [(group, value), (summed + _ENTRY, table[..., None])], kept
+            [(group, value), (summed + ENTRY, table[..., None])], kept
         )
-        return rest, arithmetic.sum_of_products([(kept, small), *parts], _OUT + rest + _ENTRY)
+        return rest, arithmetic.sum_of_products([(kept, small), *parts], OUT + rest + ENTRY)
 
 
 def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[str, Array]:
@@ -171,11 +171,11 @@ def _at_places(group: str, value: Array, letters: str, at: np.ndarray) -> tuple[
         if not fixed:
             return group, value
         found = value.at(fixed, [at[letters.index(group[k])] for k in fixed])
-        return _ENTRY + "".join(group[k] for k in free), found
+        return ENTRY + "".join(group[k] for k in free), found
     moved = value.transpose(*fixed, *free, -1)
     if fixed:
         moved = moved[tuple(at[letters.index(group[k])] for k in fixed)]
-    return (_ENTRY if fixed else "") + "".join(group[k] for k in free), moved
+    return (ENTRY if fixed else "") + "".join(group[k] for k in free), moved
 
 
 @dataclass(frozen=True)
@@ -428,14 +428,14 @@ class Sweep:
         groups, _, result = node.letters.partition("->")
         split = groups.split(",")
         own = split[position]
-        parts = [(_OUT + result, adjoint)]
+        parts = [(OUT + result, adjoint)]
         parts += [
             (split[k], self.values[number]) for k, number in enumerate(node.inputs) if k != position
         ]
         if len(set(own)) < len(own):
             return self._spread(node, position, parts)
         parts += _ones(own, self.program.nodes[node.inputs[position]].shape, parts)
-        return self.arithmetic.sum_of_products(parts, _OUT + own)
+        return self.arithmetic.sum_of_products(parts, OUT + own)
 
     def _to_images(self, node: Node, position: int, adjoint: Array) -> Array:
         """What a product with patches adds to the adjoint of their images, block by block.
@@ -461,10 +461,10 @@ class Sweep:
         total = np.zeros(shape, adjoint.dtype)
         for part in places.blocks(len(adjoint) * batch):
             check_time()
-            factors = [(_OUT + result, cut(_OUT + result, adjoint, letter, part))]
+            factors = [(OUT + result, cut(OUT + result, adjoint, letter, part))]
             factors += [(group, cut(group, value, letter, part)) for group, value in others]
             factors += _ones(split[position], (*places.shape[:-1], part.stop - part.start), factors)
-            found = self.arithmetic.sum_of_products(factors, _OUT + split[position])
+            found = self.arithmetic.sum_of_products(factors, OUT + split[position])
             places.spread(found, part, total, self.arithmetic.reduced)
         return total.reshape(len(adjoint), *shape_of_images, batch)
 
@@ -487,9 +487,9 @@ class Sweep:
         )  # fmt: skip
         factors = [
             (group.replace(inner, inner + _TAP), cut_in_two),
-            (_OUT + result[:-1] + _TAP + letter, self.arithmetic.patches(turned, adjoint)),
+            (OUT + result[:-1] + _TAP + letter, self.arithmetic.patches(turned, adjoint)),
         ]
-        return self.arithmetic.sum_of_products(factors, _OUT + own)
+        return self.arithmetic.sum_of_products(factors, OUT + own)
 
     def _spread(self, node: Node, position: int, parts: list[tuple[str, Array]]) -> Array:
         """For a factor whose diagonal is taken: zero off the diagonal."""
@@ -542,9 +542,9 @@ class Sweep:
             columns = pair.columns(at, self.arithmetic)
             found = self.arithmetic.added(columns, (columns.ndim - 1,))
             return found.T.reshape(-1, *shape, 1)
-        factors = [(_OUT + pair.result, pair.adjoint), *pair.others]
+        factors = [(OUT + pair.result, pair.adjoint), *pair.others]
         factors += _ones(pair.letters, shape, factors)
-        return self.arithmetic.over_samples(factors, _OUT + pair.letters)
+        return self.arithmetic.over_samples(factors, OUT + pair.letters)
 
     # -- columns -----------------------------------------------------------------------------
 
@@ -573,7 +573,7 @@ class Sweep:
         U, V : ndarray
             W is a matrix with its first axis as rows.
         """
-        held = self._held(name)
+        held = self.held_axes(name)
         if held is None or any(k in self.dense for k in held):
             return None
         rows, rank, shape = self.total, U.shape[1], self.program.weights[name]
@@ -602,7 +602,7 @@ class Sweep:
                                by_v.reshape(rows, -1, self.batch)], axis=1)  # fmt: skip
         return both.swapaxes(1, 2).reshape(rows * self.batch, -1)
 
-    def _held(self, name: str) -> dict[int, tuple[int, ...]] | None:
+    def held_axes(self, name: str) -> dict[int, tuple[int, ...]] | None:
         """The values that hold the entries of a weight with other axes, and the step along each.
 
         None if the weight, or such a value, enters another value that samples share.
@@ -619,8 +619,13 @@ class Sweep:
                 if where is None or len(node.inputs) > 1 or where.min(initial=0) < 0:
                     return None
                 held[number] = held[node.inputs[0]].reshape(-1)[where]
-        steps = {number: _steps(places) for number, places in held.items()}
-        return None if None in steps.values() else {k: own for k, own in steps.items() if own}
+        out = {}
+        for number, places in held.items():
+            steps = _steps(places)
+            if steps is None:
+                return None
+            out[number] = steps
+        return out
 
     def _columns_of(self, number: int) -> Iterator[Columns]:
         """Maps from places of a shared value to derivatives, one for each place where it occurs."""
@@ -718,14 +723,14 @@ class Sweep:
         at = _places(moved.entries, shape)
         keep = _on_diagonals(own, at)
         at, columns = at[:, keep], moved.columns[keep]
-        factors = [(_ENTRY, moved.coefficients[keep][:, None])]
+        factors = [(ENTRY, moved.coefficients[keep][:, None])]
         factors += [
             _at_places(split[k], self.values[number], own, at)
             for k, number in enumerate(node.inputs)
             if k != position
         ]
         rest = [letter for letter in result if letter not in own]
-        found = self.arithmetic.sum_of_products(factors, _ENTRY + "".join(rest))[..., 0]
+        found = self.arithmetic.sum_of_products(factors, ENTRY + "".join(rest))[..., 0]
         inner = np.indices(found.shape[1:]).reshape(len(rest), math.prod(found.shape[1:]))
         shape = (at.shape[1], inner.shape[1])
         places = [

@@ -9,9 +9,9 @@ effects      Parameters that change no label, and the result of a check
 result       `Subset`, of which parameters learn, and the result with its document
 """
 
+from algebra.programs.generic import cells_of
 from algebra.questions.capacity.pieces import Piece, capacities_on
 from algebra.questions.capacity.ranks import capacities, whole_rank
-from algebra.questions.capacity.reasons import cells_of
 from algebra.questions.capacity.result import Capacity, Subset, SubsetCapacity
 
 __all__ = [

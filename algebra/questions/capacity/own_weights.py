@@ -28,10 +28,15 @@ from algebra.linalg.modular import matmul, modular_echelon
 from algebra.linalg.short_primes import unsigned
 from algebra.programs.arrays import Array, placed
 from algebra.programs.balls import BallArithmetic, as_balls
-from algebra.programs.generic import Columns, Model, random_program_point, work_of_sample
+from algebra.programs.generic import (
+    Columns,
+    Model,
+    cells_of,
+    random_program_point,
+    work_of_sample,
+)
 from algebra.programs.jacobian import program_jacobian
 from algebra.programs.program import Node, Program, matrix_shape
-from algebra.questions.capacity.reasons import cells_of
 from algebra.questions.capacity.result import Subset
 from algebra.ranks.minors import in_precisions, is_invertible
 

@@ -54,6 +54,7 @@ from algebra.programs.generic import (
     ProgramPoint,
     argued,
     independent_rows,
+    is_sketched,
     least_memory,
     memory_beside_weights,
     need_sample,
@@ -71,7 +72,7 @@ from algebra.questions.capacity.bounds import (
     largest_ranks,
     samples_of_all,
 )
-from algebra.questions.capacity.reasons import bottleneck, cells_of, reasons_of
+from algebra.questions.capacity.reasons import bottleneck, reasons_of
 from algebra.questions.capacity.result import (
     LARGEST_ERROR,
     Capacity,
@@ -643,8 +644,13 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
     entries = entry_bound(model.program, len(ranks), model.values, model.updates)
     shapes = model.program.weights
     more = max((prod(shapes[name]) for name in subset.low_rank or {}), default=0)
+    degree = int(more > 0)
+    whole = sum(prod(shapes[name]) for name in subset.weights)
+    if is_sketched(whole, model.outputs * len(ranks)):
+        # Combinations of columns have these numbers as variables, too.
+        more, degree = more + whole, max(1, *(len(shapes[name]) for name in subset.names))
     error = deficit_probability(
-        max(short), entries.degree + bool(more), entries.bits + more.bit_length(),
+        max(short), entries.degree + degree, entries.bits + more.bit_length(),
         entries.meetings, share=_PRIMES,
     )  # fmt: skip
     error *= len(short)
@@ -652,8 +658,7 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
 
 
 def _subset_columns(columns: Columns, subset: Subset, rng: random.Random) -> Residues:
-    cells = [cell for name in subset.weights for cell in cells_of(columns.model, name)]
-    parts = [columns.compressed(cells, rng)] if cells else []
+    parts = [columns.sketched(subset.weights, rng)] if subset.weights else []
     for name, k in (subset.low_rank or {}).items():
         parts.append(_low_rank_columns(columns, name, k, rng))
     if len(parts) == 1:

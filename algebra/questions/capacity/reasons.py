@@ -33,7 +33,13 @@ from algebra.linalg.modular import (
     modular_rank,
     random_residues,
 )
-from algebra.programs.generic import Columns, Model, ProgramPoint, random_program_point
+from algebra.programs.generic import (
+    Columns,
+    Model,
+    ProgramPoint,
+    cells_of,
+    random_program_point,
+)
 from algebra.programs.jacobian import ProgramCell
 from algebra.programs.program import Node, Program
 from algebra.programs.scales import scales
@@ -44,13 +50,6 @@ MOST_EXPLAINED = 800
 # Largest number of entries in rows that no sample chooses, whose derivatives are checked.
 MOST_COLUMNS = 4096
 UNREACHED = "they do not reach these labels"
-
-
-def cells_of(model: Model, name: str) -> list[ProgramCell]:
-    """The cells of a parameter that exist."""
-    exists = model.support.get(name)
-    places = np.ndindex(*model.program.weights[name])
-    return [(name, *place) for place in places if exists is None or exists[place]]
 
 
 def reasons_of(
