@@ -1,7 +1,7 @@
 """What to record, as a picture: units (or outputs) down, steps or samples across.
 
-Of more than a few units only the recorded ones are drawn, as bars with their names, ranked by their
-increase of the rank.  Under noise the picture is the predicted deviation by the number of elements.
+Of more than a few units, and where units may be driven, only what is chosen is drawn: a list of
+names, with bars of the increase of the rank (or of costs that differ).  Under noise the picture is the predicted deviation by the number of elements.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
+from matplotlib.patches import Patch
 
 from algebra.networks.base import LABELS
 from algebra.networks.limits import some
@@ -18,8 +19,8 @@ from algebra.problems.allocation import Cell
 from algebra.questions.record.elements import title, unit_names
 from algebra.questions.record.result import Recording
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
-from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY
-from matchprob.report.drawing.style import SMALL, heading, tidy
+from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
+from matchprob.report.drawing.style import SMALL, available_width, heading, text_width, tidy
 
 STATES = (
     ("must not be recorded", ABSENT),
@@ -69,25 +70,32 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
     return out
 
 
-# Largest number of units of which all are drawn, and of bars, each with its name.
+# Largest number of units of which all are drawn, lines of a list, and its columns.
 _ALL = 16
-_BARS = 60
-# Inches of a bar with its name.
-_BAR = 0.17
+_LINES = 20
+_COLUMNS = 4
+# Inches of a line, and points: between names and bars, between columns, and of the shortest bars.
+_LINE = 0.17
+_SPACE, _BETWEEN, _LEAST_BAR = 4.0, 10.0, 24.0
+# Colours of a list, by what is said of an element.
+_IN_ANY_CASE = "recorded in any case"
+LISTED = {"recorded": BLUE, _IN_ANY_CASE: ORANGE, "stimulated": VERMILION}
 
 
 def recording_size(found: Recording) -> tuple[float, float]:
     """Width and height in inches that fit."""
     if len(getattr(found, "curve", ())) > 1:
         return 4.8, 3.2
-    if _is_ranked(found):
-        return 4.2, 1.2 + _BAR * min(len(found.recorded), _BARS)
+    if _is_listed(found):
+        return 4.2, 1.2 + _LINE * min(len(found.recorded) + len(found.stimulated), _LINES)
     return grid_size([states.shape for states, _ in grids(found).values()])
 
 
-def _is_ranked(found: Recording) -> bool:
-    wholes = {"outputs", "units"}.issuperset(found.question.kinds)
-    return wholes and len(found.question.elements) > _ALL and bool(found.recorded)
+def _is_listed(found: Recording) -> bool:
+    """Whether what is recorded has lines: of many units, or with stimulations."""
+    question, chosen = found.question, len(found.recorded) + len(found.stimulated)
+    kinds = set(question.kinds) <= {"units", "outputs"}
+    return bool(chosen) and (bool(question.drives) or (kinds and len(question.elements) > _ALL))
 
 
 def _title(found: Recording) -> str:
@@ -95,24 +103,57 @@ def _title(found: Recording) -> str:
     return text + ("" if found.is_optimal else f", at least {found.bound}")
 
 
-def draw_ranking(axes: Axes, found: Recording) -> None:
-    """What is recorded as bars, each with its name: what it adds to the rank, or its cost."""
+def listed(found: Recording) -> list[tuple[str, Any, str]]:
+    """The lines of the list: the element's name, what it adds to the rank or costs, its state."""
     prices = dict(zip(found.question.elements, found.question.prices, strict=True))
-    lengths: list[tuple[Any, float]] = [*found.order]
-    lengths = lengths or [(e, float(prices[e])) for e in found.recorded]
-    shown, more = lengths[:_BARS], len(lengths) - _BARS
-    at = np.arange(len(shown))
-    axes.barh(at, [length for _, length in shown], color=BLUE, height=0.7)
-    names, what = [title(element, found.problem.names) for element, _ in shown], "recorded"
-    if found.question.of_units:
-        names, what = [name.removeprefix("unit ") for name in names], "recorded units"
-    axes.set_yticks(at, names, fontsize=SMALL)
-    axes.set_ylim(len(shown) - 0.4, -0.6)
-    below = f", the first {_BARS} of {len(lengths)}" if more > 0 else ""
-    tidy(axes, "adds to the rank" if found.order else "cost", f"{what}{below}")
-    axes.tick_params(axis="y", length=0)
+    required = {found.question.elements[k] for k in found.question.must}
+    lengths: list[tuple[Any, Any]] = [*found.order]
+    lengths = lengths or [(e, prices[e]) for e in (*found.recorded, *found.stimulated)]
+    lines, driven = [], set(found.stimulated)
+    for element, length in lengths:
+        name = title(element, found.problem.names).removeprefix("stimulation of ")
+        state = _IN_ANY_CASE if element in required else "recorded"
+        lines.append((
+            name.removeprefix("unit "), length, "stimulated" if element in driven else state
+        ))  # fmt: skip
+    return lines
+
+
+def draw_list(axes: Axes, found: Recording) -> None:
+    """A line for each recorded element or driven unit, with bars if they differ, in columns."""
+    lines = listed(found)
+    differ = len({length for _, length, _ in lines}) > 1
+    beside = max(text_width(name, SMALL) for name, _, _ in lines) + _SPACE
+    ends = max(text_width(str(length), SMALL) for _, length, _ in lines) if differ else 0.0
+    width, most = available_width(axes), max(length for _, length, _ in lines)
+    fits = int((width + _BETWEEN) // (beside + ends + _SPACE + _LEAST_BAR + _BETWEEN))
+    columns = min(max(1, fits), _COLUMNS, -(-len(lines) // _LINES))
+    rows = min(len(lines), _LINES)
+    each = (width + _BETWEEN) / columns
+    longest = each - beside - ends - _SPACE - _BETWEEN if differ else _LEAST_BAR / 2
+    for k, (name, length, state) in enumerate(lines[: rows * columns]):
+        left, at = k // rows * each, k % rows
+        size = max(1.0, longest * float(length) / float(most)) if differ else longest
+        start = left + (beside if differ else 0.0)
+        axes.barh(at, size, left=start, color=LISTED[state], height=0.7 if differ else 0.5)
+        axes.text(
+            left if differ else left + size + _SPACE, at, name, fontsize=SMALL, va="center"
+        )  # fmt: skip
+        if differ:
+            axes.text(start + size + 2, at, str(length), fontsize=SMALL, va="center")
+    axes.set_xlim(0, width)
+    axes.set_ylim(rows - 0.4, -0.6)
+    axes.axis("off")
+    more = len(lines) - rows * columns
     rank = f"; rank {found.rank.rank} of {found.learnable}" if found.order else ""
-    heading(axes, _title(found) + rank)
+    below = f"; the first {rows * columns} of {len(lines)}" if more > 0 else ""
+    bars = (": adds to the rank" if found.order else ": cost") if differ else ""
+    handles = [
+        Patch(color=colour, label=state + bars)
+        for state, colour in LISTED.items()
+        if any(own == state for _, _, own in lines)
+    ]
+    heading(axes, _title(found) + rank + below, handles)
 
 
 def draw_curve(axes: Axes, found: Any) -> None:
@@ -134,12 +175,12 @@ def draw_curve(axes: Axes, found: Any) -> None:
 
 
 def draw_recording(axes: Axes, found: Recording) -> None:
-    """Draw the grids side by side, the bars of many units, or deviations under noise."""
+    """Draw the grids side by side, the list of many units, or deviations under noise."""
     if len(getattr(found, "curve", ())) > 1:
         draw_curve(axes, found)
         return
-    if _is_ranked(found):
-        draw_ranking(axes, found)
+    if _is_listed(found):
+        draw_list(axes, found)
         return
     parts = grids(found)
     cells: dict[int, list[Cell]] = {k: [] for k in range(len(STATES))}

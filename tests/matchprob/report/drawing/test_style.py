@@ -15,6 +15,7 @@ from algebra.questions.surveys.audit import AuditResult
 from matchprob.io.sizes import check_dpi, inches
 from matchprob.report.drawing import style
 from matchprob.report.drawing.paint import PICTURES, figure_of, write_picture
+from matchprob.report.recording import listed
 from tests.matchprob.legible import faults
 from tests.onnx_models import save
 from tests.refusals import refuses
@@ -40,6 +41,14 @@ SMOOTH = mp.Problem(mp.RNN(n=2, T=2, b=1, d=1, m=1, activation="tanh"), {"W": [[
 # Of row 3 each third cell: a form of 70 weights takes seconds to find.
 ONE_ROW = np.outer(np.arange(70) == 3, np.arange(70) % 3 == 0).astype(int)
 WIDE = mp.Problem(mp.LinearRNN(n=70, T=2, b=1, d=1, m=2), {"W": np.eye(70, dtype=int)})
+# No input reaches unit 2.
+WIRING = {"W": [[1, 0, 0], [1, 0, 1], [0, 0, 0]], "B": [[1], [0], [0]]}
+SILENT = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=1, activation="tanh"), {"W": WIRING["W"]}, WIRING)
+# A unit shows two of the 21 weights.
+UNEQUAL = mp.Problem(
+    mp.LinearRNN(n=20, T=2, b=1, d=1, m=2),
+    {"W": np.eye(20, dtype=int) + np.eye(20, k=19, dtype=int)},
+)
 MADE = {
     "inspect": lambda: mp.inspect(DIAGONAL),
     "inspect, 21 equations": lambda: mp.inspect(mp.Problem(LARGE, {"W": np.eye(9, dtype=int)})),
@@ -65,6 +74,8 @@ MADE = {
     "design, a wide and a square matrix": lambda: mp.design(
         mp.Problem(mp.LinearRNN(n=24, T=2, b=1, d=2, m=2), {})
     ),
+    "record, stimulations": lambda: mp.record(SILENT, "units", stimulate="unit *"),
+    "record, unequal": lambda: mp.record(UNEQUAL, "units"),
     "record, entries": lambda: mp.record(DIAGONAL, "entries"),
     "audit": lambda: mp.audit(mp.LinearFeedForward(q=2, widths=(2,), d=2, m=2)),
     "audit, principles": lambda: mp.audit(
@@ -113,6 +124,20 @@ def test_pictures_can_be_read(name, width):
     assert faults(figure) == []
     if width:
         assert figure.get_figwidth() == pytest.approx(inches(width))
+
+
+def test_a_list_of_recordings_has_every_name():
+    """Of 35 recorded units each has its name; stimulations have a colour and unequal lines bars."""
+    many = figure_of(result("record, ranked")).axes[0]
+    assert [text.get_text() for text in many.texts] == [str(k) for k in range(35)]
+    assert listed(result("record, stimulations"))[-1] == ("2", 1, "stimulated")
+    legend = figure_of(result("record, stimulations")).axes[0].get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["recorded", "stimulated"]
+    found = result("record, unequal")
+    bars = [bar.get_width() for bar in figure_of(found).axes[0].patches]
+    adds = [length for _, length, _ in listed(found)]
+    assert max(adds) > min(adds)
+    assert np.allclose(np.array(bars) / max(bars), np.array(adds) / max(adds))
 
 
 @pytest.mark.parametrize("name", ["estimate", "certify", "inspect", "atlas"])
