@@ -48,6 +48,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, fields, replace
 from fractions import Fraction
 from itertools import combinations, pairwise
@@ -70,7 +71,15 @@ from algebra.questions.record.recording import fibre_of, labels_question, record
 from algebra.questions.record.result import Recording
 from algebra.questions.record.target import asks_weights, target_states, weights_states
 from algebra.ranks.generic_rank import GenericRank
-from algebra.time_limits import check_time, checked
+from algebra.time_limits import (
+    OutOfTime,
+    check_time,
+    checked,
+    is_over,
+    time_left,
+    unlimited,
+    within,
+)
 from numeric.sensitivities import Sensitivity, sensitivity
 from numeric.simulated_fits import SimulatedFits, simulated_fits
 
@@ -135,8 +144,8 @@ def best_of_each_size(found: Sensitivity, sigma: float) -> tuple[Best, ...]:
             for kind, most in question.caps
         )
 
+    best: list[Best] = []
     if len(free) <= _FEW_ELEMENTS and work <= _COMPARED:
-        best = []
         for size in range(len(free) + 1):
             every = [
                 (found.total(chosen, sigma), chosen)
@@ -159,6 +168,9 @@ def best_of_each_size(found: Sensitivity, sigma: float) -> tuple[Best, ...]:
     taken, left = list(must), list(free)
     best = [Best(tuple(taken), found.total(taken, sigma), not len(taken))]
     while len(best) <= _SIZES:
+        if is_over() and len(best) > 1:
+            # The sets so far are greedy choices as well.
+            break
         check_time()
         left = [k for k in left if keeps_caps([*taken, k])]
         if not left:
@@ -650,16 +662,24 @@ def noisy_recording(
     if asks_weights(options["target"]):
         options["target"] = ()
     if below is None:
-        known = record(problem, what, seed=seed, **options)
+        # The other half of the time is for derivatives and deviations.
+        with within(time_left() / 2):
+            known = record(problem, what, seed=seed, **options)
         if known.question.target is None:
             known = replace(known, aim=weights_states(known.question, known.fibre))
-        found = sensitivity(known.question, seed)
-        more: dict[str, Any] = {"curve": best_of_each_size(found, sigma)}
+        try:
+            found = sensitivity(known.question, seed)
+            more: dict[str, Any] = {"curve": best_of_each_size(found, sigma)}
+        except (KeyboardInterrupt, OutOfTime) as end:
+            raise Unfinished(_without_deviations(known, end)) from None
         if any(state.free for state in known.target) and known.question.free:
-            more["by_deviation"] = True
-            known = _choice(
-                known.question, enough(more["curve"]).chosen, Fraction(0), known.rank, known.fibre
-            )
+            with suppress(OutOfTime):
+                # Otherwise the choice by ranks remains, beside the curve.
+                known = _choice(
+                    known.question, enough(more["curve"]).chosen, Fraction(0), known.rank,
+                    known.fibre,
+                )  # fmt: skip
+                more["by_deviation"] = True
     else:
         positive("below", below)
         known, found, more = _chosen(problem, what, sigma, below, seed, options)
@@ -667,6 +687,14 @@ def noisy_recording(
     chosen = [k for k, e in enumerate(known.question.elements) if e in recorded]
     own = {f.name: getattr(known, f.name) for f in fields(Recording)}
     return NoisyRecording(**own, **_predicted(found, chosen, sigma, students), below=below, **more)
+
+
+def _without_deviations(known: Recording, end: BaseException) -> str:
+    what = "interrupted" if isinstance(end, KeyboardInterrupt) else "out of time"
+    return (
+        f"{what} before the deviations were known; without noise the answer is: "
+        f"{known.document().title} (no cost is below {known.bound}); allow more time"
+    )
 
 
 def _chosen(
@@ -680,7 +708,16 @@ def _chosen(
     aims = {k: options[k] for k in ("must", "forbidden", "target") if k in options}
     question = recording_question(problem, what, seed=seed, **aims)
     found = sensitivity(question, seed)
-    choice = fewest(found, question.allowed, sorted(question.must), sigma, below)
+    try:
+        choice = fewest(found, question.allowed, sorted(question.must), sigma, below)
+    except (KeyboardInterrupt, OutOfTime):
+        with unlimited():
+            most = found.deviations(question.allowed, sigma)[1]
+        raise Unfinished(
+            f"`below` ({below:g}): out of time before few elements were chosen; with all "
+            f"{len(question.allowed)} recorded the predicted deviation is {most:.3g}: allow more "
+            "time"
+        ) from None
     if choice is None:
         most = found.deviations(question.allowed, sigma)[1]
         raise Unfinished(
@@ -742,7 +779,12 @@ def _predicted(
     found: Sensitivity, chosen: Sequence[int], sigma: float, students: int
 ) -> dict[str, Any]:  # fmt: skip
     """The fields of `Predicted`."""
-    values, error = found.singular_values(chosen)
+    try:
+        values, error = found.singular_values(chosen)
+    except OutOfTime:
+        # Their bound takes the time: at most some seconds, without which there is no answer.
+        with unlimited():
+            values, error = found.singular_values(chosen)
     deviation, total = found.deviations(chosen, sigma)
     return {
         "sigma": float(sigma),

@@ -15,12 +15,13 @@ has a probability below 2e-6 (that of one number; for several it is smaller).
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.time_limits import check_time
+from algebra.time_limits import OutOfTime, check_time
 from numeric.sensitivities import MovedCircuit, Sensitivity
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 from numeric.streams import stream
@@ -39,10 +40,13 @@ class SimulatedFits:
     errors : tuple of float
         Root mean squares of the target's errors, a student each.
     predicted : float
+    asked : int
+        Number of students that were asked for; fewer have errors if time was up.
     """
 
     errors: tuple[float, ...]
     predicted: float
+    asked: int
 
     @property
     def elsewhere(self) -> int:
@@ -72,9 +76,10 @@ class SimulatedFits:
 
     def __str__(self) -> str:
         of, share = len(self.errors), self.share
+        stopped = "" if of == self.asked else f" (of {self.asked} when time was up)"
         return (
-            f"of {of} simulated fits {self.elsewhere} end elsewhere (errors of the target above "
-            f"{FAR:g} times the predicted deviation), a share between {share.low:.3g} and "
+            f"of {of} simulated fits{stopped} {self.elsewhere} end elsewhere (errors of the target "
+            f"above {FAR:g} times the predicted deviation), a share between {share.low:.3g} and "
             f"{share.high:.3g}; the median error of the others is {self.median:.3g}"
         )
 
@@ -92,6 +97,10 @@ def simulated_fits(
     sigma : float
     students : int
 
+    Notes
+    -----
+    Those that are finished when time is up are the result.
+
     Raises
     ------
     InputError
@@ -103,14 +112,13 @@ def simulated_fits(
     if question.parametrized.network.has_kinks:
         raise InputError("`students`: fits are simulated for activations without kinks")
     kept, circuit = found.kept(chosen), MovedCircuit(found)
-    truth, aim = (of(np.zeros(len(prior))) for of in (circuit.recorded, circuit.aims))
     damping = np.diag(1 / prior)
 
     def slopes(by: np.ndarray) -> np.ndarray:
         check_time()
         return np.concatenate([circuit.slopes(by)[kept] / sigma, damping])
 
-    def fitted(number: int) -> float:
+    def fitted(number: int, truth: np.ndarray, aim: np.ndarray) -> float:
         """The error of a student's target."""
         drawn = stream(found.seed, number, "students")
         start = prior * drawn.standard_normal(len(prior))
@@ -125,6 +133,13 @@ def simulated_fits(
         fit = least_squares(misses, start, slopes, x_scale=prior, max_nfev=_STEPS)
         return float(np.sqrt(np.mean((circuit.aims(fit.x) - aim) ** 2)))
 
-    with np.errstate(over="ignore", invalid="ignore"):
-        errors = tuple(fitted(k) for k in range(students))
-    return SimulatedFits(errors, found.total(chosen, sigma))
+    errors: list[float] = []
+    # Each student is a sample of its own: fewer give a wider interval.
+    with (
+        np.errstate(over="ignore", invalid="ignore"),
+        suppress(KeyboardInterrupt, OutOfTime),
+    ):  # fmt: skip
+        truth, aim = (of(np.zeros(len(prior))) for of in (circuit.recorded, circuit.aims))
+        for number in range(students):
+            errors.append(fitted(number, truth, aim))
+    return SimulatedFits(tuple(errors), found.total(chosen, sigma), students)

@@ -1,7 +1,8 @@
 """What to record, as a picture: units (or outputs) down, steps or samples across.
 
 Of more than a few units, and where units may be driven, only what is chosen is drawn: a list of
-names, with bars of the increase of the rank (or of costs that differ).  Under noise the picture is the predicted deviation by the number of elements.
+names, with bars of the increase of the rank (or of costs that differ).  Under noise the picture is
+the predicted deviation by the number of elements.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ from algebra.networks.rnn import RNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.questions.record.question import recording_question
+from algebra.time_limits import OutOfTime
 from matchprob import identify, load_problem, record
 from numeric import noise
 from numeric.instances import draw_instance
@@ -243,6 +244,36 @@ def test_simulated_fits_agree_with_the_prediction_near_the_truth():
     again = record(problem, "units", target="units", noise=0.02, students=12)
     assert again.fits == found.fits
     refuses("give the `noise`", record, problem, "units", target="units", students=3)
+
+
+def test_when_time_is_up_the_work_so_far_remains(monkeypatch):
+    """The choice without noise, the sizes that have a set, the students that are fitted."""
+
+    def late(*_, **__):
+        raise OutOfTime("late")
+
+    asked = {"what": "units", "target": "units", "noise": 0.02}
+    problem = circuit(scale="1/10")
+    with monkeypatch.context() as patched:
+        patched.setattr(noise, "sensitivity", late)
+        words = "without noise the answer is: record 1 of 4 .*no cost is below"
+        refuses(words, record, problem, **asked, error=Unfinished)
+    with monkeypatch.context() as patched:
+        patched.setattr(noise, "fewest", late)
+        words = "out of time before few elements were chosen; with all 4"
+        refuses(words, record, problem, **asked, below=0.001, error=Unfinished)
+    with monkeypatch.context() as patched:
+        patched.setattr(noise, "_FEW_ELEMENTS", 0)
+        patched.setattr(noise, "is_over", lambda: True)
+        assert [len(best.chosen) for best in record(problem, **asked).curve] == [0, 1]
+    before, whole = MovedCircuit.aims, record(problem, **asked, students=3).fits
+    aims = iter([before] * 3)
+    monkeypatch.setattr(MovedCircuit, "aims", lambda *own: next(aims, late)(*own))
+    some_of = record(problem, **asked, students=3).fits
+    assert some_of.errors == whole.errors[:2]
+    assert "of 2 simulated fits (of 3 when time was up)" in str(some_of)
+    none = record(problem, **asked, students=3).fits
+    assert (none.errors, none.share.low, none.share.high) == ((), 0, 1)
 
 
 def test_a_choice_for_an_error_says_that_it_is_no_proof():

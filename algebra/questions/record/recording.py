@@ -35,7 +35,7 @@ from algebra.matroids.spanning import (
     ranked,
     spanning_bound,
 )
-from algebra.networks.limits import plural
+from algebra.networks.limits import plural, some
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre, fibre_of_rows
 from algebra.questions.identify.freedom import TargetStates
@@ -47,6 +47,8 @@ from algebra.questions.record.target import target_states
 from algebra.ranks.generic_rank import GenericRank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, phase, time_left, within
 
+# Names in a message.
+_MOST_NAMES = 12
 # Least number of seconds for the ranks, for a greedy choice, and for the ranking of a result.
 _FOR_RANKS = 300.0
 _FOR_CHOICE = 2.0
@@ -114,8 +116,14 @@ def record(
             fibre = fibre_of(question, question.rank)
     except (KeyboardInterrupt, OutOfTime) as end:
         raise Unfinished(_without_rank(question, end)) from None
-    if question.drives or not question.is_whole:
-        return _for_target(question, fibre, seconds, first)
+    try:
+        with phase("what is free in the target"):
+            is_cover = not question.drives and question.is_whole
+            aim = None if is_cover else _free_with_everything(question)
+    except (KeyboardInterrupt, OutOfTime) as end:
+        raise Unfinished(_without_aim(question, end)) from None
+    if not is_cover:
+        return _for_target(question, fibre, aim, seconds, first)
     if question.is_plain:
         return _entries(question, fibre, seconds, relaxation)
     return _groups(question, fibre, seconds, first)
@@ -283,8 +291,20 @@ def _groups(
     return replace(best, **_ranking(question, problem.groups, chosen))
 
 
+def _free_with_everything(question: RecordingQuestion) -> TargetStates | None:
+    """What stays free in the target with everything recorded, by the elements that show the rank.
+
+    Elements U that leave as many directions of the target free as all elements leave the same ones:
+    the target's motions with what U records unchanged contain those with everything unchanged, and
+    have the same dimension.  So this is known before the search, which then may end at any time.
+    """
+    if question.target is None:
+        return None
+    return target_states(question, frozenset(question.spanning), TARGET)
+
+
 def _for_target(
-    question: RecordingQuestion, fibre: Fibre, seconds: float,
+    question: RecordingQuestion, fibre: Fibre, aim: TargetStates | None, seconds: float,
     first: Callable[[FirstChoice], object] | None,
 ) -> Recording:  # fmt: skip
     """Elements that determine a target which less than all that may be recorded determines."""
@@ -346,7 +366,7 @@ def _for_target(
     evidence = TargetEvidence(tuple(tuple(sorted(cut)) for cut in cuts), leaves)
     return _result(
         question, fibre, elements, bound, error, points, proof, evidence,
-        isinstance(interrupt, KeyboardInterrupt),
+        isinstance(interrupt, KeyboardInterrupt), aim,
     )  # fmt: skip
 
 
@@ -378,6 +398,17 @@ def _without_rank(question: RecordingQuestion, end: BaseException) -> str:
         f"{what} before the rank of all that may be recorded was known; all {count} elements "
         f"together, at cost {question.cost(question.allowed)}, determine what can be determined: "
         "allow more time, or use fewer samples or fewer learnable weights"
+    )
+
+
+def _without_aim(question: RecordingQuestion, end: BaseException) -> str:
+    known = sorted(question.spanning)
+    names = [title(question.elements[k], question.parametrized.names) for k in known]
+    what = "interrupted" if isinstance(end, KeyboardInterrupt) else "out of time"
+    return (
+        f"{what} before it was known what is free in the target; {some(names, _MOST_NAMES)}, at "
+        f"cost {question.cost(known)}, determine as much as all elements do: allow more time, or "
+        "take a smaller target"
     )
 
 
@@ -417,10 +448,10 @@ def _result(
     proof: str,
     evidence: Record,
     interrupted: bool = False,
+    aim: TargetStates | None = None,
 ) -> Recording:
-    aim: TargetStates | None = None
     if question.target is not None:
-        aim = target_states(question, chosen, TARGET)
+        aim = aim or target_states(question, chosen, TARGET)
         error += aim.error
     driven = chosen.intersection(question.drives)
     return Recording(

@@ -6,16 +6,19 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from algebra.errors import Unfinished
 from algebra.linalg.modular import matmul, modular_rank, random_residues
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.questions.record import blocks as blocks_module
+from algebra.questions.record import recording as recording_module
 from algebra.questions.record import target as target_module
 from algebra.questions.record.blocks import direction_of
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
+from algebra.time_limits import OutOfTime
 from matchprob import identify
 from tests.algebra.questions.record.subsets import cases
 from tests.refusals import refuses
@@ -201,6 +204,30 @@ def test_directions_of_large_targets_are_those_of_their_rows(seed, monkeypatch):
     monkeypatch.setattr(blocks_module, "_AT_A_GLANCE", 0)
     assert found() == rows
     assert any(entry["free"] for states, _ in rows for entry in states)
+
+
+@pytest.mark.parametrize("end", [OutOfTime("late"), KeyboardInterrupt()], ids=["time", "stop"])
+@pytest.mark.parametrize("where", ["target_states", "cheapest_containing"])
+def test_what_is_known_of_a_target_is_said_when_time_is_up(monkeypatch, where, end):
+    """Elements that determine what can be determined, as a result or in the message."""
+
+    def ends(*_):
+        raise end
+
+    monkeypatch.setattr(recording_module, where, ends)
+    net = RNN(n=4, T=2, b=1, d=1, m=2, activation="tanh")
+    problem, asked = Problem(net, {"W": np.eye(4, dtype=int)}), {"target": "samples=new"}
+    if where == "target_states":
+        words = "unit [0-3], .* at cost [1-4], determine as much as all"
+        refuses(words, record, problem, "units", **asked, error=Unfinished)
+        return
+    found = record(problem, "units", **asked)
+    assert found.recorded
+    assert found.bound < found.cost
+    assert found.aim == target_module.target_states(
+        found.question, frozenset(found.question.allowed), recording_module.TARGET
+    )
+    assert verify_recording(found.proof_file()).holds
 
 
 @pytest.mark.parametrize("seed", range(4))
