@@ -75,9 +75,12 @@ def grids(found: Recording) -> dict[str, tuple[np.ndarray, tuple[str, ...] | Non
 _ALL = 16
 _LINES = 20
 _COLUMNS = 4
-# Inches of a line, and points: between names and bars, between columns, and of the shortest bars.
+# Inches of a line.
 _LINE = 0.17
-_SPACE, _BETWEEN, _LEAST_BAR = 4.0, 10.0, 24.0
+# Points between a name and its bar, between columns, and of the longest bar at least.
+_SPACE = 4.0
+_BETWEEN = 10.0
+_LEAST_BAR = 24.0
 # Colours of a list, by what is said of an element.
 _IN_ANY_CASE = "recorded in any case"
 LISTED = {"recorded": BLUE, _IN_ANY_CASE: ORANGE, "stimulated": VERMILION}
