@@ -58,7 +58,19 @@ VERBS = {
 _LIMIT = "3600"
 
 
-def write(circuit: Circuit, folder: Path) -> Path:
+def problem_file(circuit: Circuit, relu: bool) -> str:
+    """The problem of an edge list and a list of types; its outputs are read by `read.npy`."""
+    activation = '"relu"\nstate = "currents"' if relu else '"tanh"'
+    return (
+        f'[network]\nkind = "rnn"\nn = {circuit.n}\nT = {circuit.T}\nb = {circuit.b}\n'
+        f"d = {circuit.d}\nm = {circuit.m}\nactivation = {activation}\nbiases = true\n"
+        'leak = "learnable"\nread = "all"\n\n'
+        '[support]\nW = { edges = "synapses.csv" }\nD = "read.npy"\n\n[types]\n'
+        'neurons = "types.csv"\n\n[learnable]\nW = { gain = "cells" }\nc = "all"\nleak = "all"\n'
+    )
+
+
+def write(circuit: Circuit, folder: Path, relu: bool = False) -> Path:
     """The files of a circuit."""
     rng = np.random.default_rng(circuit.n)
     n, kinds = circuit.n, circuit.types
@@ -88,24 +100,18 @@ def write(circuit: Circuit, folder: Path) -> Path:
     read[np.arange(circuit.d), rng.choice(np.flatnonzero(kind < senders), circuit.d, False)] = 1
     np.save(folder / "read.npy", read)
     path = folder / "circuit.toml"
-    path.write_text(
-        f'[network]\nkind = "rnn"\nn = {n}\nT = {circuit.T}\nb = {circuit.b}\nd = {circuit.d}\n'
-        f'm = {circuit.m}\nactivation = "tanh"\nbiases = true\nleak = "learnable"\nread = "all"\n\n'
-        '[support]\nW = { edges = "synapses.csv" }\nD = "read.npy"\n\n[types]\n'
-        'neurons = "types.csv"\n\n[learnable]\nW = { gain = "cells" }\nc = "all"\nleak = "all"\n',
-        "utf-8",
-    )
+    path.write_text(problem_file(circuit, relu), "utf-8")
     return path
 
 
-def measured(verb: str, path: Path) -> dict[str, object]:
-    """CPU seconds, peak memory and answer of a verb."""
+def measured(verb: str, path: Path, *more: str) -> dict[str, object]:
+    """CPU seconds, peak memory and answer of a verb, with more options."""
     folder, out = path.parent, path.parent / "answer.json"
     if verb == "verify":
         measured("record", path)
         path = folder / "recording.json"
     command = [sys.executable, "-m", "matchprob", *VERBS[verb], str(path), "--json"]
-    command += ["--timeout", _LIMIT]
+    command += ["--timeout", _LIMIT, *more]
     with out.open("w", encoding="utf-8") as stream:
         child = subprocess.Popen(
             command, stdout=stream, stderr=subprocess.PIPE, text=True, cwd=folder

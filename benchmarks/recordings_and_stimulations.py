@@ -28,7 +28,8 @@ import numpy as np
 import matchprob as mp
 from algebra.questions.record.elements import title
 from algebra.questions.record.question import recording_question
-from benchmarks.bench_sizes import Circuit, write
+from benchmarks.bench_flyvis import COLUMN
+from benchmarks.bench_sizes import write
 from numeric.noise import GreedyPairs
 from numeric.own_parameters import at_own_parameters
 from numeric.sensitivities import sensitivity
@@ -72,9 +73,7 @@ def worm() -> mp.Problem:
 def fly() -> mp.Problem:
     """455 neurons of 65 types with ReLU."""
     with tempfile.TemporaryDirectory() as folder:
-        path = write(Circuit(455, 15_000, 65, 604, b=8, d=10, m=6, T=10), Path(folder))
-        text = path.read_text("utf-8")
-        path.write_text(text.replace('"tanh"', '"relu"\nstate = "currents"'), "utf-8")
+        path = write(COLUMN, Path(folder), relu=True)
         return at_own_parameters(mp.load_problem(path), 0, "units")
 
 

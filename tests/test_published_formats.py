@@ -24,6 +24,11 @@ def lines(number):
     return "import pandas as pd\n" + block[begins[number] : begins[number + 1]]
 
 
+def flyvis_files(extent):
+    """Make the files of the connectome in this folder, by the page's lines."""
+    exec(lines(0).replace("extent, file = 15", f"extent, file = {extent}"), {})
+
+
 def synapses(path, units):
     """The number of each pair (pre, post)."""
     names = Names(mp.LinearRNN(n=len(units), T=2, b=1, d=1, m=2), {"neurons": units})
@@ -48,7 +53,7 @@ def test_flyvis(tmp_path, monkeypatch):
     ]
     nodes = [node("R1", [1, 1]), node("L1", [1, 1]), node("Lawf1", [3, 2])]
     Path("fib25-fib19_v2.2.json").write_text(json.dumps({"nodes": nodes, "edges": edges}))
-    exec(lines(0).replace("extent, file = 15", "extent, file = 1"), {})
+    flyvis_files(1)
     types = dict(line.split(",") for line in Path("types.csv").read_text().split()[1:])
     columns = ["-1_0", "-1_1", "0_-1", "0_0", "0_1", "1_-1", "1_0"]
     assert sorted(types) == sorted([f"{kind}_{c}" for kind in ("R1", "L1") for c in columns]

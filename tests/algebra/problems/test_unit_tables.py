@@ -53,6 +53,34 @@ def test_types_of_a_column(circuit):
     refuses(words, circuit, f"[types]\nneurons = {{ {refused} }}\n", 3, units)
 
 
+@pytest.mark.parametrize(
+    ("header", "lines", "options"),
+    [
+        (
+            "root_id,flow,super_class,class,sub_class,hemilineage,side,nerve",
+            ("{},intrinsic,optic,Tm,,,right,", "{},afferent,sensory,R,,,left,ON"),
+            'name = "root_id", type = "class"',
+        ),
+        ("root_id,primary_type,additional_type(s)", ('{},Tm,"Tm1,Tm2"', "{},R,"),
+         'type = "primary_type"'),
+        ("root_id,group,nt_type,nt_type_score,da_avg", ("{},LO,Tm,0.6,0.1", "{},ME,R,0.7,"),
+         'type = "nt_type"'),
+        ("bodyId,type,instance", ("{},Tm,Tm1_R", "{},R,R1(left)"), 'type = "type"'),
+        ("name,type", ("{},Tm", "{},R"), 'type = "type"'),
+    ],
+    ids=["codex classification", "codex types", "codex neurons", "hemibrain", "flyvis"],
+)  # fmt: skip
+def test_published_headers(circuit, tmp_path, header, lines, options):
+    """The columns of tables that are published: types by name, others' lines left out."""
+    kinds = (0, 1, 0, 0)
+    text = [header, *(lines[k].format(unit) for k, unit in zip(kinds, IDS, strict=True))]
+    (tmp_path / "units.csv").write_text("\n".join(text) + "\n")
+    table = f'[types]\nneurons = {{ file = "units.csv", {options}'
+    update = circuit(table + ', unknown = "skip" }\n', 3).updates["W"]
+    assert [label for _, label in update.called] == ["Tm→Tm", "R→Tm", "Tm→R", "R→R"]
+    refuses(f"row 5 names '{IDS[3]}'", circuit, table + " }\n", 3)
+
+
 def test_a_unit_without_a_type(circuit):
     """Refused, or a type of its own."""
     table = 'file = "codex_types.csv", type = "primary_type"'

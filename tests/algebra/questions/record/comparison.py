@@ -76,8 +76,11 @@ def compare(case, with_proofs=False):
 
     # What the labels determine.
     found = mp.identify(problem)
-    rank, J = of_labels(case, given=given)
+    rank, free, J = of_labels(case, given=given)
     assert J.shape[1] - found.fibre.dimension == rank, case
+    if (own := found.fibre.parameters) is not None:
+        assert (len(own.free), len(own.free) + len(own.determined)) == (free, J.shape[1]), case
+        counts["parameters determined or free"] += 1
     sizes = np.linalg.svd(J, compute_uv=False)
     clear = int((sizes > 1e-9 * sizes.max(initial=0)).sum())
     assert clear <= rank, case

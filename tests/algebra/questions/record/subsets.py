@@ -446,13 +446,17 @@ def answer(case, seed=1, given=None):
 
 
 def of_labels(case, seed=1, given=None):
-    """The rank of the labels' derivatives, and these as doubles."""
+    """The rank of the labels' derivatives, how many parameters they leave free, J as doubles."""
     ctx.prec, before = BITS, ctx.prec
     try:
         rows = numbers(case, seed, given=given)
         own = elements(case, "outputs").values()
         listed = [rows[key] for keys in own for key in sorted(keys, key=str)]
-        return len(echelon(listed)), np.array(listed).astype(float)
+        basis = echelon(listed)
+        units = np.where(np.eye(len(listed[0])) == 1, arb(1), arb(0))
+        # A parameter is determined if its unit vector is in the span of the rows.
+        free = sum(len(echelon([*basis, unit])) > len(basis) for unit in units)
+        return len(basis), free, np.array(listed).astype(float)
     finally:
         ctx.prec = before
 
