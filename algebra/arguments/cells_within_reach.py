@@ -75,6 +75,8 @@ def check(problem: Problem, data: Mapping[str, Any], claimed: Claimed) -> str:
 
     part = Claim.from_dict(data, PLACE)
     whole, own = by_updates(problem), part.problem
+    if not whole.updates:
+        raise CheckFailed(PLACE, "has no place here: nothing learns by updates")
     if own.updates or part.verdict != MAXIMAL:
         raise CheckFailed(PLACE, "is no certificate of maximal cells")
     # Everything but the cells is that of this problem: laws, values, structural zeros.

@@ -77,3 +77,20 @@ def test_upper_bounds_need_a_minor_of_the_part():
     assert not found.holds
     assert "not in it" in " ".join(c.text for c in found.checks if c.status == "failed")
     assert not mp.verify(without(data, ("evidence", "regular_minor"))).holds
+
+
+def test_nothing_to_reach():
+    """Labels that are always 0 have rank 0: an affine part is accepted or refused, in words."""
+    net = mp.RNN(n=2, T=2, b=1, d=1, m=2, activation="erf")
+    problem = mp.Problem(net, {"D": [[1, 1]]}, support={"B": [[0], [0]]})
+    data = data_of(problem)
+    assert data["evidence"] == {"labels_vanish": True}
+    row = data_of(mp.Problem(net, {"D": [[1, 0]]}))
+    assert row["verdict"] == "minimal"
+    ranks = {name: row["evidence"][name] for name in ("network_rank", "allocation_rank")}
+    for claim in ranks.values():
+        claim |= {"rank": 0, "upper_bound": 0, "proved": True}
+        claim["witness_point"]["weights"]["B"] = [[0], [0]]
+    evidence = {**ranks, "affine_part": ["D"]}
+    forged = data | {"evidence": evidence, "prime": row["prime"], "error_bound": row["error_bound"]}
+    assert isinstance(mp.verify(forged).holds, bool)

@@ -182,3 +182,14 @@ def test_discrete_laws_are_named():
     found = certify(problem)
     assert any("discrete" in note for note in found.notes)
     assert verify(json.loads(found.to_json())).holds
+
+
+def test_a_part_belongs_to_updates():
+    """Of a problem of cells no certificate is nested in the file, however true it is."""
+    row = Problem(RNN3, {"W": [[1, 1, 1], [0, 0, 0], [0, 0, 0]]})
+    both = Problem(RNN3, {"W": [[1, 1, 1], [1, 0, 0], [0, 0, 0]]})
+    data = data_of(both)
+    kept = ("network_rank", "allocation_rank")
+    evidence = {name: data["evidence"][name] for name in kept} | {"part": data_of(row)}
+    found = verify(data | {"evidence": evidence, "generic_root_count": None})
+    assert failures(found) == ["evidence.part"]
