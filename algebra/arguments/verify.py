@@ -38,12 +38,12 @@ from algebra.certificates.checks import (
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
-from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT
+from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT, need_covered
 from algebra.certificates.rank_claims import RankChecker, why_generic
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.networks.base import POLYNOMIAL_LABELS
 from algebra.networks.protocols import HasPieces
-from algebra.problems.features import Feature
+from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 
 
@@ -52,7 +52,9 @@ def verify_by_arguments(data: object, effort: Effort) -> Checked:
     return verified(data, lambda claim, checklist: check_claim(claim, checklist, effort))
 
 
-def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
+def check_claim(
+    claim: Claim, checklist: Checklist, effort: Effort, more: Features = frozenset()
+) -> Conclusion:
     """Verify the claims of a certificate, except its words.
 
     Parameters
@@ -61,6 +63,8 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusio
     checklist : Checklist
         It collects the results.
     effort : Effort
+    more : frozenset of Feature, optional
+        The features of a problem that is reduced to the claim's.
 
     Returns
     -------
@@ -71,6 +75,7 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusio
     ------
     CheckFailed
     """
+    features = claim.problem.features | more
     if claim.problem.network.lower() is not None:
         # Loaded here: few networks are those of another kind.
         from algebra.problems.reduction import lowered
@@ -78,15 +83,18 @@ def check_claim(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusio
         reduction = lowered(claim.problem)
         if reduction is not None:
             claim = replace(claim, problem=reduction.problem)
-    return _Checker(claim, checklist, effort).run()
+    return _Checker(claim, checklist, effort, features).run()
 
 
 class _Checker(RankChecker):
     """The checks of one claim."""
 
-    def __init__(self, claim: Claim, checklist: Checklist, effort: Effort) -> None:
+    def __init__(
+        self, claim: Claim, checklist: Checklist, effort: Effort, features: Features
+    ) -> None:
         found = read_argued(claim)
         super().__init__(claim, found.ranks, checklist, effort)
+        self.features = features
         self.minor, self.pattern, self.upper_bounds = found.minor, found.pattern, found.upper_bounds
         self.argument, self.value = found.argument, found.value
 
@@ -215,6 +223,8 @@ class _Checker(RankChecker):
         if claim.verdict not in own.why:
             known_by = {MAXIMAL: "MP = 1", INTERMEDIATE: "MP < 1"}[claim.verdict]
             raise CheckFailed("evidence", f"has no argument for {known_by}")
+        # No check is run on a problem for which its theorem is not proved.
+        need_covered(claim.verdict, own.theorem(claim.verdict), self.features)
         size = self.problem.allocation.size
         if own.counts == OF_ALL and size != claim.equations:
             text = f"{size} weights for {claim.equations} equations: N is not finite"

@@ -181,7 +181,7 @@ def _check_lowered(
     known = checklist.checks[-1].status
     within = Checklist()
     try:
-        shown = check_claim(inner, within, effort)
+        shown = check_claim(inner, within, effort, claim.problem.features)
         if inner.verdict != UNDECIDED:
             every = claim.problem.features | problem.features
             need_covered(inner.verdict, shown.theorem, every)

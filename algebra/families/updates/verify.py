@@ -64,7 +64,8 @@ def verify_updates(data: Mapping[str, Any], effort: Effort, verify_cells: CellCh
             status = nested(verify_cells(inner, effort), checklist.say, "")
             return Conclusion(status, same_labels(claim.verdict))
         _check_equivalences(plain, masks, effort.seed, checklist)
-        return check_claim(replace(claim, problem=by_parameters(simpler)), checklist, effort)
+        moved = replace(claim, problem=by_parameters(simpler))
+        return check_claim(moved, checklist, effort, claim.problem.features)
 
     return verified(data, check)
 

@@ -193,3 +193,16 @@ def test_a_part_belongs_to_updates():
     evidence = {name: data["evidence"][name] for name in kept} | {"part": data_of(row)}
     found = verify(data | {"evidence": evidence, "generic_root_count": None})
     assert failures(found) == ["evidence.part"]
+
+
+def test_an_argument_that_does_not_cover_updates(msolve):
+    """An instance without real solutions, of the same matrix with single weights: refused by name,
+    before the check is run on weights that it does not know."""
+    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
+    cells = data_of(Problem(net, {"W": [[1, 0], [0, 1]]}))
+    data = data_of(Problem(net, {"W": {"tied": [[1, 2], [2, 1]]}}))
+    assert (cells["verdict"], data["verdict"]) == ("intermediate", "undecided")
+    witness = cells["evidence"]["no_real_root"] | {"form": "direct"}
+    forged = changed(data, ("evidence", "no_real_root"), witness)
+    found = verify(forged | {"verdict": "intermediate"})
+    assert "ties" in next(check.text for check in found.checks if check.status == "failed")
