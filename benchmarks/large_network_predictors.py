@@ -68,7 +68,7 @@ def main():
     named = {}
     for row in read_table(path):
         key = f"r = {row['r']}, T = {row['T']}, b = d = {row['b']}"
-        if not row["exact"] and row["growths"] != "open" and row["mp"] != "":
+        if not row["exact"] and row["growths"] != "open" and "" not in (row["mp"], row["N"]):
             named.setdefault(key, []).append((numbers(row), row["mp"]))
     named = {key: rows for key, rows in named.items() if len(rows) >= LEAST}
     tables = list(named.values())
