@@ -398,6 +398,8 @@ def _panel(axes: Axes, tables: Tables) -> Axes:
         axes.axhline(cell_number(last, "mp"), color=colour, lw=0.8, ls="--")
         axes.axhspan(cell_number(last, "low"), cell_number(last, "high"), color=colour, alpha=0.12)
     axes.set_xscale("log", base=2)
+    sizes = sorted({row["n"] for row in tables["curves"] if row["n"]})
+    axes.set_xticks(sizes, [f"{n}" for n in sizes])
     axes.set_ylim(0.4, 1.02)
     heading(axes, "Growing linear RNNs; dashed: limits", axes.get_legend_handles_labels()[0])
     return axes
