@@ -389,7 +389,7 @@ def _read_layers(
             )
     activation = between[0] if between else "linear"
     biased = [getattr(layer, "bias", None) is not None for layer in linear]
-    network = _layered(sizes, activation, any(biased), m, listed)
+    network = _layered(sizes, activation, any(biased), m)
     places, support = [], {}
     names = ["W"] if "W" in network.shapes else [f"W{k}" for k in range(1, len(linear) + 1)]
     for k, (layer, name) in enumerate(zip(linear, names, strict=True), 1):
@@ -403,14 +403,9 @@ def _read_layers(
     return _checked(ModuleReading(network, tuple(places), support))
 
 
-def _layered(sizes: list[int], activation: str, biases: bool, m: int, listed: str) -> Network:
+def _layered(sizes: list[int], activation: str, biases: bool, m: int) -> Network:
     q, *widths, d = sizes
-    if activation == "relu":
-        if len(widths) != 1 or biases:
-            raise InputError(
-                f"`module` ({listed}): implemented are: with ReLU one hidden layer without biases; "
-                "with tanh, sigmoid and softplus any number of layers, with or without biases"
-            )
+    if activation == "relu" and len(widths) == 1 and not biases:
         return ShallowReLU(q=q, n=widths[0], d=d, m=m)
     if biases or activation != "linear":
         return FeedForward(q=q, widths=tuple(widths), d=d, m=m,

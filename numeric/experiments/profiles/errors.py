@@ -95,7 +95,8 @@ def _has_integral(problem: Problem) -> bool:
 
 
 def _is_relu(network: Network) -> bool:
-    return isinstance(network, HasRectifiedLayers) and network.shapes.keys() == {"W1", "W2"}
+    shallow = ("W1", None), ("W2", None)
+    return isinstance(network, HasRectifiedLayers) and network.rectified_layers == shallow
 
 
 def new_errors(
