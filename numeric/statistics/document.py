@@ -146,7 +146,8 @@ def _why(found: Estimate) -> Explanation:
         most = min(int(found.trials * (half / wanted) ** 2) + 1, _MOST_TRIALS)
         purpose = f"an interval of about ± {wanted:.2g}"
         steps.append(step("estimate", purpose, trials=_round_up(most), seed=found.seed))
-    if not found.problem.is_random:
+    # Of a limit the file has the networks, and no verdict of theirs is one of the limit.
+    if not (found.problem.is_random or found.systems):
         steps.append(step("certify", "whether MP is 0, 1 or strictly between"))
     return Explanation(tuple(known), words, decided_by, tuple(steps))
 
@@ -159,7 +160,7 @@ def _why_certified(found: Estimate, near: list[str]) -> Explanation:
         "of probability 0"
     )
     text = f"MP = {found.certified:.0f} by a verdict on the allocation, not by trials: {why}."
-    steps = [step("certify", "the evidence, for verify", out="cert.json")]
+    steps = [] if found.systems else [step("certify", "the evidence, for verify", out="cert.json")]
     if not (found.certified or found.problem.network.untaught):
         steps.append(step("repair", "the fewest moves that make MP > 0"))
     return Explanation((text, *near, *_functions(found)), steps=tuple(steps))

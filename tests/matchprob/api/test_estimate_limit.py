@@ -51,6 +51,8 @@ def test_a_problem_file_by_the_command_line(tmp_path, capsys):
     (system,) = printed["systems"]
     assert system["network"]["cells"] == [[0, 0], [1, 1]]
     assert system["teacher"]["network"]["labels"] == [1]
+    # A verdict on the file would be one on two units.
+    assert "certify" not in " ".join(printed["explanation"])
 
 
 def test_trials_of_the_limit_alone_are_announced(capsys):
