@@ -689,11 +689,12 @@ def noisy_recording(
     return NoisyRecording(**own, **_predicted(found, chosen, sigma, students), below=below, **more)
 
 
-def _without_deviations(known: Recording, end: BaseException) -> str:
+def _without_deviations(known: Recording | Identification, end: BaseException) -> str:
     what = "interrupted" if isinstance(end, KeyboardInterrupt) else "out of time"
+    least = f" (no cost is below {known.bound})" if isinstance(known, Recording) else ""
     return (
         f"{what} before the deviations were known; without noise the answer is: "
-        f"{known.document().title} (no cost is below {known.bound}); allow more time"
+        f"{known.document().title}{least}; allow more time"
     )
 
 
@@ -771,7 +772,10 @@ def noisy_identification(
     """
     question = labels_question(problem, target, seed)
     own = {f.name: getattr(found, f.name) for f in fields(Identification)}
-    derivatives = sensitivity(question, seed)
+    try:
+        derivatives = sensitivity(question, seed)
+    except (KeyboardInterrupt, OutOfTime) as end:
+        raise Unfinished(_without_deviations(found, end)) from None
     return NoisyIdentification(**own, **_predicted(derivatives, question.allowed, sigma, students))
 
 

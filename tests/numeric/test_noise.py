@@ -258,6 +258,8 @@ def test_when_time_is_up_the_work_so_far_remains(monkeypatch):
         patched.setattr(noise, "sensitivity", late)
         words = "without noise the answer is: record 1 of 4 .*no cost is below"
         refuses(words, record, problem, **asked, error=Unfinished)
+        words = "out of time before the deviations were known; without noise the answer is: "
+        refuses(words, identify, problem, target="units", noise=0.02, error=Unfinished)
     with monkeypatch.context() as patched:
         patched.setattr(noise, "fewest", late)
         words = "out of time before few elements were chosen; with all 4"
