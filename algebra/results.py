@@ -92,10 +92,7 @@ class Result(ABC):
         return data_frame(self.columns())
 
     def to_latex(self) -> str:
-        """Its table in LaTeX, with the rules of the package booktabs; no other library is needed.
-
-        See `algebra.latex.latex_table`.
-        """
+        """Its table in LaTeX (`algebra.latex.latex_table`), with the rules of booktabs."""
         from algebra.latex import latex_table
 
         return latex_table(self.columns())

@@ -10,6 +10,7 @@ limits         Limits of matrices, rows and columns in words, as each kind gives
 feedforward    Linear estimators and multi-layer linear networks
 recurrent      Linear recurrent networks, read at the last step or at every step
 large          The limit of large linear RNNs in which few weights learn
+rectified      Networks of layers with ReLU between them
 relu           Shallow networks of rectified linear units
 activation     Activation functions: polynomials, and four analytic functions with their slopes
 activated      Base class of the kinds with an activation: stages, and the program built from them

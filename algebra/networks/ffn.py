@@ -11,7 +11,7 @@ from algebra.networks.activated import ActivatedNetwork, Stage
 from algebra.networks.activation import LEAKY, LINEAR, RELU, ActivationForm
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from algebra.networks.limits import NEVER, MatrixLimits, least
 from algebra.networks.protocols import (
     HasLimits,
     HasPatternCost,
-    HasRectifiedLayers,
     HasUnits,
 )
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program
 

@@ -63,9 +63,7 @@ class Feature(StrEnum):
 Features = frozenset[Feature]
 # Labels that are not those of a teacher of the same network.
 OTHER_LABELS: Features = frozenset((Feature.ARBITRARY_LABELS, Feature.NOISE, Feature.OTHER_TEACHER))
-# Samples and labels that no theorem covers.
 GIVEN_DATA: Features = frozenset((Feature.GIVEN_INPUTS, Feature.GIVEN_LABELS))
-# All labels that are not those of a teacher of the same network.
 UNTAUGHT: Features = OTHER_LABELS | {Feature.GIVEN_LABELS}
 _RESTRICTED = frozenset(
     (Feature.BOUNDED, Feature.SCALES, Feature.SIGNS, Feature.ZEROS, Feature.MEASURED)

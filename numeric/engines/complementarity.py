@@ -11,7 +11,7 @@ import numpy as np
 
 from algebra.families.relu.equations import ProductOfUnknowns, relu_system
 from algebra.linalg.numbers import nearest_double
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.time_limits import check_time
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine

@@ -35,7 +35,7 @@ from algebra.certificates.verdicts import (
 )
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem

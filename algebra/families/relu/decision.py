@@ -58,7 +58,7 @@ from algebra.families.relu.arrangement import Refuter, arrangement_size
 from algebra.families.relu.equations import ReluSystem, relu_system
 from algebra.families.relu.leaves import Leaf, is_refuted, leaves_cover
 from algebra.networks.ffn import FeedForward
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.intervals import Interval

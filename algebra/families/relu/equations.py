@@ -51,7 +51,7 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.rational import rational_rank, rational_solution
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.intervals import Interval
 

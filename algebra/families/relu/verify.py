@@ -33,7 +33,7 @@ from algebra.families.relu.certify import (
     matches_in_silence,
 )
 from algebra.families.relu.decision import NO_MATCH, Decision, read_decision
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import rank_bound
 from algebra.ranks.generic_rank import network_rank

@@ -73,20 +73,20 @@ def as_data(value: Any, where: str) -> Data:
     return tuple(found)
 
 
-def check_fits(data: Data, where: str, samples: int, width: int, network: Network) -> None:
-    """Refuse data of another number of samples, or of numbers of a sample.
+def check_data(inputs: str | Data, labels: str | Data, network: Network) -> None:
+    """Refuse samples or labels of another number, or width, than a network has; words are laws.
 
     Raises
     ------
     InputError
     """
-    if (len(data), len(data[0])) != (samples, width):
+    rows, m = network.input_shape
+    widths = {"inputs": rows, "labels": network.d * network.columns // m}
+    for key, data in (("inputs", inputs), ("labels", labels)):
+        if isinstance(data, str) or (len(data), len(data[0])) == (m, widths[key]):
+            continue
         raise InputError(
-            f"`{where}` has {len(data)} rows of {len(data[0])} numbers; this {network.title} "
-            f"network needs {samples} rows, one for each sample (m), of {width} numbers"
+            f"`distribution.{key}` has {len(data)} rows of {len(data[0])} numbers; this "
+            f"{network.title} network needs {m} rows, one for each sample (m), of {widths[key]} "
+            "numbers"
         )
-
-
-def plain_data(data: Data) -> list[list[str]]:
-    """The numbers as texts, as in files."""
-    return [[str(number) for number in row] for row in data]

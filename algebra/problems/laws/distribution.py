@@ -66,7 +66,6 @@ from algebra.problems.file_entries import (
     SampleTable,
     SignsOfTable,
 )
-from algebra.problems.laws.data import as_data, check_fits, plain_data
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
@@ -165,6 +164,8 @@ class Distribution:
         for key in ("inputs", "labels"):
             value = getattr(self, key)
             if not isinstance(value, str):
+                from algebra.problems.laws.data import as_data
+
                 object.__setattr__(self, key, as_data(value, f"distribution.{key}"))
         for part in PARTS:
             value = getattr(self, part)
@@ -240,12 +241,10 @@ class Distribution:
                 raise InputError(f"`{where}`: a {network.title} network has {names}")
             if name in network.rates:
                 raise InputError(f"`{where}`: leaks are between 0 and 1 and have no scale")
-        rows, m = network.input_shape
-        if self.has_given_inputs:
-            check_fits(self.inputs, "distribution.inputs", m, rows, network)
-        if self.has_given_labels:
-            width = network.d * network.columns // m
-            check_fits(self.labels, "distribution.labels", m, width, network)
+        if self.has_given_inputs or self.has_given_labels:
+            from algebra.problems.laws.data import check_data
+
+            check_data(self.inputs, self.labels, network)
         if self.signs is None:
             return self
         from algebra.problems.laws.signs import sign_matrices
@@ -294,12 +293,12 @@ class Distribution:
     def to_dict(self) -> dict[str, Any]:
         """The table of a problem file."""
         data: dict[str, Any] = {part: getattr(self, part) for part in PARTS}
-        if self.has_given_inputs:
-            data["inputs"] = plain_data(self.inputs)
+        for key in ("inputs", "labels"):
+            rows = getattr(self, key)
+            if not isinstance(rows, str):
+                data[key] = [[str(number) for number in row] for row in rows]
         if self.has_arbitrary_labels:
             data["labels"] = self.labels
-        if self.has_given_labels:
-            data["labels"] = plain_data(self.labels)
         if self.noise:
             data["noise"] = str(self.noise)
         if self.scale:

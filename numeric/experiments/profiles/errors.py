@@ -32,7 +32,7 @@ from algebra.errors import InputError
 from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.base import Network
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.problems.features import GIVEN_DATA, Feature
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product

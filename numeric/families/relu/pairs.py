@@ -22,7 +22,7 @@ from algebra.families.relu.box_program import BoxProgram, empty_leaf
 from algebra.families.relu.equations import ReluSystem, Term, relu_system
 from algebra.families.relu.leaves import Leaf
 from algebra.linalg.numbers import nearest_double
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.problems.allocation import Cell
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.families.relu.pairs_kernel import search_pairs, start_tableau

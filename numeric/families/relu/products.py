@@ -20,7 +20,7 @@ from dataclasses import replace
 import numpy as np
 
 from algebra.families.activations.decision import LEAF
-from algebra.networks.protocols import HasRectifiedLayers
+from algebra.networks.rectified import HasRectifiedLayers
 from algebra.problems.allocation import Allocation, Cell
 from numeric.equations.programs.losses import Loss
 from numeric.equations.programs.students import Students

@@ -1,6 +1,7 @@
 """Tables of samples: columns by name, other formats, and errors with row and column."""
 
 import gzip
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -67,7 +68,7 @@ def test_formats(tmp_path, name):
     else:
         path.write_text(text.replace(",", "\t") if name.endswith(".tsv") else text)
     found = data.as_data(read_samples(path), "inputs")
-    assert data.plain_data(found) == [["1", "2"], ["-3", "1/2"]]
+    assert found == ((1, 2), (-3, Fraction(1, 2)))
 
 
 @pytest.mark.parametrize(
