@@ -91,16 +91,12 @@ def adapted(kind):
     return peft.get_peft_model(net, getattr(peft, name)(**options)).double().eval()
 
 
-def shaken(net, *, all_of_them):
-    """Generic values: of all parameters, or of all but those that begin as one number."""
+def shaken(net):
+    """Generic values of all parameters."""
     torch.manual_seed(1)
     for parameter in net.parameters():
         own = parameter.data
-        starts = (
-            parameter.requires_grad and own.numel() > 1 and bool((own == own.flatten()[0]).all())
-        )
-        if all_of_them or not starts:
-            own.add_(0.3 * torch.randn(own.shape, dtype=own.dtype))
+        own.add_(0.3 * torch.randn(own.shape, dtype=own.dtype))
     return net
 
 
@@ -121,14 +117,14 @@ def rank_in_torch(net, ids):
 def compared(kind):
     """Our ranks and torch's: generic, then at the start; with the gaps of the singular values."""
     read = read_torch(adapted(kind), {"input_ids": torch.ones(2, STEPS, dtype=torch.long)})
-    rows = mp.capacity(read, "what requires a gradient", seed=0).subsets
-    out = []
-    for row in rows:
-        count = row.samples
-        ids = token_samples(read.program, read.tokens, count, 0)["input_ids"].argmax(axis=1).T
-        net = shaken(adapted(kind), all_of_them=not row.name.endswith("start"))
-        out.append((row, *rank_in_torch(net, torch.tensor(ids))))
-    return out
+    [row] = mp.capacity(read, "what requires a gradient", any_weights=True, seed=0).subsets
+    ids = token_samples(read.program, read.tokens, row.samples, 0)["input_ids"].argmax(axis=1).T
+    points = {"generic": row.any_weights, "start": row.at_weights}
+    nets = {"generic": shaken(adapted(kind)), "start": adapted(kind)}
+    return [
+        (point, row.learnable, found, *rank_in_torch(nets[point], torch.tensor(ids)))
+        for point, found in points.items()
+    ]
 
 
 def main(kinds):
@@ -142,13 +138,12 @@ def main(kinds):
         except mp.InputError as error:
             print(f"{kind} | refused: {error}")
             continue
-        for row, rank, kept, left in found:
-            point = "start" if row.name.endswith("start") else "generic"
-            mark = "" if row.exact else "(bound) "
+        for point, size, own, rank, kept, left in found:
+            mark = "" if own.exact else "(bound) "
             seconds = time.process_time() - start
-            print(f"{kind} | {point} | {row.learnable} | {mark}{row.rank} | {rank} | {kept:.0e} | "
+            print(f"{kind} | {point} | {size} | {mark}{own.rank} | {rank} | {kept:.0e} | "
                   f"{left:.0e} | {seconds:.1f}", flush=True)  # fmt: skip
-            wrong += rank != row.rank
+            wrong += rank != own.rank
     return int(wrong > 0)
 
 

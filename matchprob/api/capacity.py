@@ -25,7 +25,7 @@ from matchprob.verbs.verb import Arguments, Callback, LineArgument, LineOption, 
 
 if TYPE_CHECKING:
     from algebra.programs.onnx import Read
-    from algebra.questions.capacity import Capacity, Piece, Subset
+    from algebra.questions.capacity import Capacity, Piece, Subset, SubsetCapacity
     from algebra.questions.capacity.effects import CapacityCheck
 
 
@@ -212,15 +212,33 @@ def capacity(
                 yield own
             yield from training_pieces(found, subset, seed=seed)
 
+        subsets = subsets or default_subsets(found)
         with beside_held():
             made = capacities_on(
-                found.program, places, subsets or default_subsets(found), name=named,
+                found.program, places, subsets, name=named,
                 learnable=list(found.parameters), m=None if m is None else whole_number(m, "m", 1),
                 needed=None if needed is None else whole_number(needed, "needed", 1), seed=seed,
                 progress=advance,
                 anywhere=(lambda _: drawn_pieces(found, {}, seed=seed)) if any_weights else None,
             )  # fmt: skip
-        return replace(made, assumed=found.assumed)
+            rows = tuple(_with_strengths(row, subsets, own) for row in made.subsets)
+        return replace(made, subsets=rows, assumed=found.assumed)
+
+
+def _with_strengths(
+    row: SubsetCapacity, subsets: Sequence[Subset], own: Piece | None
+) -> SubsetCapacity:
+    """A row with the singular values at the model's own weights, of the samples that are fitted."""
+    from numeric.equations.programs.singular import extreme_singular_values
+
+    here = row.at_weights
+    [subset] = [one for one in subsets if one.name == row.name][:1]
+    if own is None or here is None or not here.capacity or subset.low_rank:
+        return row
+    found = extreme_singular_values(own.model, subset.names, here.capacity)
+    if found is None:
+        return row
+    return replace(row, at_weights=replace(here, smallest=found[0], largest=found[1]))
 
 
 def assert_trainable(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -17,6 +18,9 @@ from algebra.results import Result, named
 
 # Reasons of redundancy that are listed; all are in the plain data.
 _MOST_REASONS = 8
+# Directions that are so many times weaker than others are mentioned; that doubles do not resolve.
+_WEAK = 1000
+_LOST = 10**12
 # A larger bound of the probability of an unlucky point says nothing.
 LARGEST_ERROR = Fraction(1, 10**6)
 
@@ -102,7 +106,8 @@ class PointRank:
     at_least : bool
         Whether other samples may increase the rank: units switch for some that were not drawn.
     smallest, largest : float or None
-        Singular values of the Jacobian at these weights: of as many directions as the rank.
+        Singular values of the Jacobian at these weights, of the labels of as many samples as are
+        fitted; if it is not too large.
     """
 
     at: str
@@ -387,6 +392,31 @@ def _rank_mark(found: Capacity, subset: SubsetCapacity) -> str:
     return "" if mark == "≥ " and not subset.redundant else mark
 
 
+def _weakest(found: Capacity) -> list[str]:
+    """A sentence about the subset whose weakest direction at the model's own weights is weakest."""
+    rows = [(s, s.at_weights) for s in found.subsets]
+    ratios = [
+        (here.largest / here.smallest if here.smallest else math.inf, s.name, here.capacity)
+        for s, here in rows
+        if here is not None and here.smallest is not None and here.largest
+    ]
+    if not ratios:
+        return []
+    ratio, name, fits = max(ratios)
+    if ratio < _WEAK:
+        return []
+    if ratio > _LOST:
+        return [
+            f"Of the directions by which {name} fits {fits} samples at your weights some are more "
+            f"than {_LOST:,} times weaker than others, as those that exist by the small number in "
+            "a normalization only: do not count on them."
+        ]
+    return [
+        f"The weakest of the directions by which {name} fits {fits} samples at your weights is "
+        f"{round(ratio):,} times weaker than the strongest."
+    ]
+
+
 def _why(found: Capacity) -> Explanation:
     """The explanation of capacities."""
     whole = all(subset.is_whole for subset in found.subsets)
@@ -416,6 +446,7 @@ def _why(found: Capacity) -> Explanation:
             f"Training starts at a special point: {first.name} has rank {rank} at your weights and "
             f"{first.rank} at almost all others."
         )
+    known += _weakest(found)
     if any(s.any_weights for s in found.subsets):
         known.append("Anywhere: at any weights of this architecture, frozen ones included.")
     known += [f"Assumed: {text}." for text in found.assumed]

@@ -6,5 +6,6 @@ exponentials   Exponentials beyond the range of doubles
 losses         Mean squared errors of a batch, their gradients and Jacobians
 patterns       Activation patterns at drawn points
 reverse        Values of many runs at once, and derivatives by learnable weights
+singular       Singular values of the Jacobian at a model's own weights
 students       A batch of students at their starts: weights, samples, labels, starts
 """

@@ -62,7 +62,7 @@ _BESIDE = 1e-7
 _LARGE = 1 << 1000
 # One of so many entries of a kernel is kept where few suffice.
 _TAPS = 4
-_FUNCTIONS: dict[str, Callable[..., Any]] = {
+FUNCTIONS: dict[str, Callable[..., Any]] = {
     "erf": lambda a: _special().erf(a),
     "exp": np.exp,
     "log": np.log,
@@ -158,7 +158,7 @@ class _Recorder(EntryArithmetic):
         return np.sqrt(a)
 
     def apply(self, node: Node, name: str, a: np.ndarray) -> np.ndarray:
-        return _FUNCTIONS[name](a)
+        return FUNCTIONS[name](a)
 
 
 def doubles(table: np.ndarray, denominator: int) -> np.ndarray:
