@@ -744,10 +744,10 @@ class Sweep:
 
 def _offsets(sizes: Sequence[int], steps: Sequence[int], axes: Sequence[int]) -> np.ndarray:
     """The sum of steps along some axes at each place along them."""
-    at = np.indices([sizes[k] for k in axes])
-    out = np.zeros(at.shape[1:], np.int64)
-    for k, own in zip(axes, at, strict=True):
-        out += steps[k] * own
+    out = np.zeros([sizes[k] for k in axes], np.int64)
+    for place, k in enumerate(axes):
+        own = steps[k] * np.arange(sizes[k])
+        out += own.reshape([-1 if other == place else 1 for other in range(len(axes))])
     return out
 
 
@@ -758,8 +758,15 @@ def _steps(places: np.ndarray) -> tuple[int, ...] | None:
         int(places[tuple(int(k == axis) for k in range(len(shape)))]) if size > 1 else 0
         for axis, size in enumerate(shape)
     )
-    is_sum = np.array_equal(_offsets(shape, steps, range(len(shape))), places)
-    return steps if is_sum and len(np.unique(places)) == places.size else None
+    if not np.array_equal(_offsets(shape, steps, range(len(shape))), places):
+        return None
+    # Steps are longer than all shorter ones together: no place is there twice.
+    reach = 0
+    for step, size in sorted((s, n) for s, n in zip(steps, shape, strict=True) if n > 1):
+        if step <= reach:
+            return None
+        reach += step * (size - 1)
+    return steps
 
 
 def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
