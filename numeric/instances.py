@@ -421,6 +421,8 @@ def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> 
 
         problem = in_parameters(problem)
     network, laws = problem.network, problem.distribution
+    if not network.has_instances:
+        raise not_known(network, "instances", f"{network.only_verbs} take them")
     if laws.has_given_inputs:
         rows = [[nearest_double(x) for x in row] for row in laws.inputs]
         X = np.repeat(np.array(rows).T[None], len(indices), axis=0)
@@ -518,6 +520,8 @@ def _matrices(
 ) -> dict[str, np.ndarray]:
     """The weights of students, or of teachers of the same network, (trials, rows, columns)."""
     network, laws = problem.network, problem.distribution
+    if not network.has_instances:
+        raise not_known(network, "instances", f"{network.only_verbs} take them")
     law = laws.weights if part == "weights" else laws.teacher
     shapes = network.shapes if part == "weights" else network.teacher_shapes
     drawn_of = zip(shapes, _entries(list(shapes.values()), law, indices, of, part), strict=True)
@@ -572,6 +576,8 @@ def draw_existing(problem: Problem, seed: int, index: int) -> tuple[dict[str, An
     (dict of str to ndarray or SparseMatrix, ndarray)
     """
     network, laws = problem.network, problem.distribution
+    if not network.has_instances:
+        raise not_known(network, "instances", f"{network.only_verbs} take them")
     rng, standard = stream(seed, index, "weights"), dict[str, Any]()
     for name, shape in network.shapes.items():
         mask = held(problem.support, name)

@@ -89,10 +89,11 @@ ARGUMENT = Argument(
     name=AFFINE_PART.name,
     form=tuple[str, ...],
     why={
-        MAXIMAL: "MP = 1: the labels are affine in some weights that learn, of full rank: these "
-        "linear equations have a solution, whatever else learns."
+        MAXIMAL: "MP = 1: the labels are affine in {what}, of full rank: these linear equations "
+        "have a solution, whatever else learns."
     },
     search=search,
     check=check,
     covers={MAXIMAL: AFFINE_PART.covers},
+    what=", ".join,
 )

@@ -113,7 +113,7 @@ class Argument:
         Of its evidence: see `algebra.certificates.records`.
     why : mapping of str to str
         The verdicts that it is for, and a sentence for each: why it follows.  ``{equations}`` is ρ,
-        ``{solutions}`` names N solutions.
+        ``{solutions}`` names N solutions, ``{what}`` is the evidence in words.
     search : callable
         Of a `Case`: what was found, or None.
     check : callable
@@ -126,6 +126,8 @@ class Argument:
         of the proof that covers each (`algebra.certificates.premises`).
     needs_ranks : bool
         Whether it uses that the learnable weights have the generic rank of the whole network.
+    what : callable
+        The words of evidence in a sentence.
     """
 
     name: str
@@ -136,6 +138,7 @@ class Argument:
     covers: Mapping[str, Covers]
     counts: str = NO_COUNT
     needs_ranks: bool = True
+    what: Callable[[Any], str] = str
 
     @property
     def key(self) -> str:
@@ -149,9 +152,11 @@ class Argument:
         """What one of its verdicts follows from."""
         return Premises(self.name, verdict, self.covers[verdict])
 
-    def sentence(self, verdict: str, equations: int, roots: int | None) -> str:
+    def sentence(self, verdict: str, equations: int, roots: int | None, value: Any = None) -> str:
         """Why the verdict follows."""
-        return self.why[verdict].format(equations=equations, solutions=solutions(roots))
+        text = self.why[verdict]
+        what = self.what(value) if "{what}" in text else ""
+        return text.format(equations=equations, solutions=solutions(roots), what=what)
 
 
 def counted_note(number: str, primes: tuple[int, ...]) -> str:

@@ -191,7 +191,7 @@ class Case:
         if found.note:
             self.notes.append(found.note)
         number = None if self.roots is None else self.roots.value
-        why = argument.sentence(found.verdict, self.equations, number)
+        why = argument.sentence(found.verdict, self.equations, number, found.evidence)
         return self.conclude(
             found.verdict, found.rule, found.error, why=why, generic_root_count=number,
             theorem=argument.theorem(found.verdict),

@@ -266,8 +266,8 @@ ARGUMENT = Argument(
     name=STUCK_OUTPUT.name,
     form=Count,
     why={
-        INTERMEDIATE: "MP < 1: too few weights of an output learn, and the values that it reads "
-        "are bounded: the labels of a teacher with larger read-out weights are out of reach."
+        INTERMEDIATE: "MP < 1: too few weights of output {what} learn, and the values that it "
+        "reads are bounded: the labels of a teacher with larger read-out weights are out of reach."
     },
     search=search,
     check=check,

@@ -234,7 +234,7 @@ class _Checker(RankChecker):
         value = roots if own.name == ROOT_COUNT else self.value
         status = weakest(known, own.check(self.problem, value, self._claimed(why)))
         number = None if roots is None else roots.value
-        text = own.sentence(claim.verdict, claim.equations, number)
+        text = own.sentence(claim.verdict, claim.equations, number, value)
         given = "" if roots is None or own.counts == NO_COUNT else roots.given(status)
         self.say("verdict", status, text + given)
         if own.counts == NO_COUNT:

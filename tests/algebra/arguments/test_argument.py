@@ -13,7 +13,7 @@ def test_numbers_are_in_the_sentence(name):
     """Where the sentence has places for them; one solution is not called N = 1."""
     own = argument(name)
     for verdict, text in own.why.items():
-        one, many = (own.sentence(verdict, 37, n) for n in (1, 41))
+        one, many = (own.sentence(verdict, 37, n, "") for n in (1, 41))
         assert ("37" in many) == ("{equations}" in text)
         assert ("N = 41" in many) == ("{solutions}" in text) == ("exactly one" in one)
 

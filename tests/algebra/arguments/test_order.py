@@ -31,8 +31,8 @@ def test_an_argument_says_what_it_is(name):
     assert own.counts in (NO_COUNT, OF_ALL, OF_PART)
     assert set(own.covers) == set(own.why) <= set(CONSEQUENCE)
     for verdict in own.why:
-        assert own.sentence(verdict, 3, 5).startswith(CONSEQUENCE[verdict])
-        assert "{" not in own.sentence(verdict, 3, 5)
+        assert own.sentence(verdict, 3, 5, "").startswith(CONSEQUENCE[verdict])
+        assert "{" not in own.sentence(verdict, 3, 5, "")
     text = " ".join(sys.modules[own.check.__module__].__doc__.split())
     assert "theorem" in text.lower()
     assert "*Survey*: of the first 240 nets" in text
