@@ -63,7 +63,7 @@ def biased(name):
 ROWS = {
     **{f"check {name}": (checked, name) for name in REAL},
     "LoRA GPT-2 small": (adapted, "GPT-2 small", ["*c_attn.weight"]),
-    "LoRA BERT-base": (adapted, "BERT-base", ["*query.weight", "*value.weight"]),
+    "LoRA BERT-base": (adapted, "BERT-base", ["*query.weight,*value.weight"]),
     "biases ResNet-18": (biased, "ResNet-18"),
 }
 
