@@ -153,3 +153,16 @@ def test_few_samples_of_a_large_recurrence(scale):
     net = LinearRNN(n=4, T=4, b=1, d=1, m=2)
     assert None not in _real_counts(net, scale)
     assert _real_counts(net, scale) == _real_counts(net, scale, "exact")
+
+
+def test_exact_weights_have_the_unit_of_their_recurrence():
+    """A fixed weight of W that is an exact number: 1/2 at scale 1 is 50,000 at scale 100,000."""
+    net, found = LinearRNN(n=3, T=3, b=1, d=1, m=3), []
+    for scale, weight in ((1, "1/2"), (10**5, "50000")):
+        given = {"W": [["", weight, ""], ["", "", ""], ["", "", ""]]}
+        law = Distribution(scale={"W": scale})
+        problem = Problem(net, {"W": np.eye(3, dtype=int)}, values=given, distribution=law)
+        counted = estimate(problem, 12, complete=True)
+        found.append([count.real for count in counted.counts])
+    assert found[0] == found[1]
+    assert None not in found[0]
