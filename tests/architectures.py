@@ -3,9 +3,11 @@
 `REAL` has the models at their published sizes: a function that returns the module and an example.
 """
 
-import torch
-import transformers
-from torch import nn
+import pytest
+
+torch = pytest.importorskip("torch", reason="torch is not installed")
+transformers = pytest.importorskip("transformers", reason="transformers is not installed")
+nn = torch.nn
 
 
 class Block(nn.Module):

@@ -166,7 +166,9 @@ def _inspected(
         return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
     if problem.updates:
         return inspect_updates(problem, seed)
-    allocation = draw_instance(problem, seed, 0).allocation
+    # Only random cells are drawn.
+    is_random = problem.is_random
+    allocation = draw_instance(problem, seed, 0).allocation if is_random else problem.allocation
     return inspect_allocation(
         allocation, problem.student(allocation), seed=seed, all_forms=all_forms
     )

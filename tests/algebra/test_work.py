@@ -69,7 +69,7 @@ def test_time_only_ends_a_search():
         "time l(imit is over|eft is)",
         mp.certify,
         COLD,
-        timeout=1e-3,
+        timeout=1e-6,
         error=time_limits.LimitReached,
     )
 
