@@ -122,7 +122,10 @@ class Case:
     @property
     def is_counted_first(self) -> bool:
         """Whether N of a linear network is soon counted, and says more than what needs no N."""
-        return self.problem.network.is_linear and not self.has_surplus
+        network = self.problem.network
+        # With updates the equations are polynomials in the parameters.
+        is_linear = network.is_linear and base_of(network) is network
+        return is_linear and not self.has_surplus
 
     @property
     def how(self) -> str:

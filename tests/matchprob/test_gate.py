@@ -59,6 +59,12 @@ def test_recorded_results_are_reproduced(part):
         if again is None:
             continue
         old, new = compared(part, record), compared(part, again)
+        if "refused" in old and "refused" not in new:
+            # More is known than when it was recorded.
+            continue
+        if "affine" in again.get("rule", "") and old.get("generic_root_count") == 1:
+            # An affine map of full rank has one solution: it need not be counted.
+            old["generic_root_count"] = None
         if part == "counts" and "counts" in old:
             # A time limit may have prevented the count of an instance, then or now.
             both = {index for index, *_ in old["counts"]} & {i for i, *_ in new["counts"]}
