@@ -98,7 +98,7 @@ class Case:
         if piece is not None:
             self.evidence["pattern"] = piece
         self.why_exact = self._why_exact()
-        self._minors: dict[tuple[Cell, ...], Any] = {}
+        self._minors: dict[tuple[Cell, ...], Minor | None] = {}
         self.features = features
         self.covered: frozenset[str] = frozenset()
         self.roots: RootCount | None = None

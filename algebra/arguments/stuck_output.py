@@ -40,13 +40,11 @@ import numpy as np
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.claim import Claim
 from algebra.certificates.premises import GENERIC_LABELS, NEARBY, UPDATES
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Count
 from algebra.linalg.modular import modular_rank, random_points
 from algebra.networks.base import Cell
-from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature, Premises
 from algebra.problems.laws.values import given_numbers
 from algebra.problems.problem import Problem
@@ -98,16 +96,9 @@ class BoundedReading:
     exists: dict[str, np.ndarray]
 
 
-def reading(problem: Problem, moving: Allocation) -> BoundedReading | None:
-    """What the outputs read, if it is bounded on a side; None otherwise.
-
-    Parameters
-    ----------
-    problem : Problem
-    moving : Allocation
-        The weights that move.
-    """
-    network = problem.network
+def reading(problem: Problem) -> BoundedReading | None:
+    """What the outputs read, if it is bounded on a side; None otherwise."""
+    network, moving = problem.network, problem.learning.moving
     program = network.program()
     found = read_out(program)
     if found is None:
@@ -142,29 +133,25 @@ def reading(problem: Problem, moving: Allocation) -> BoundedReading | None:
     )
 
 
-def stuck_output(problem: Problem, moving: Allocation, seed: int) -> int | None:
+def stuck_output(problem: Problem, seed: int) -> int | None:
     """A row of the read-out that is stuck: see the module; None if none is known.
 
     Parameters
     ----------
     problem : Problem
-    moving : Allocation
-        The weights that move.
     seed : int
         It determines a random point.
     """
     if not STUCK_OUTPUT.applies(problem.features):
         return None
-    found = reading(problem, moving)
+    found = reading(problem)
     if found is None:
         return None
     rows = range(len(found.read.weights))
-    return next((row for row in rows if is_stuck(problem, moving, found, row, seed)), None)
+    return next((row for row in rows if is_stuck(problem, found, row, seed)), None)
 
 
-def is_stuck(
-    problem: Problem, moving: Allocation, found: BoundedReading, row: int, seed: int
-) -> bool:
+def is_stuck(problem: Problem, found: BoundedReading, row: int, seed: int) -> bool:
     """Whether a row of the read-out is stuck: see the module.
 
     Ranks at a random point are lower bounds of generic ones, also for which values are not 0, if
@@ -180,7 +167,8 @@ def is_stuck(
     own = read.weights[row]
     cells = cells_of(read.matrix, own)
     bias = [] if read.bias is None else cells_of(read.bias, read.biases[[row]])  # type: ignore[index]
-    learning = [cell for cell in (*cells, *bias) if cell in set(moving.cells)]
+    moving = set(problem.learning.moving.cells)
+    learning = [cell for cell in (*cells, *bias) if cell in moving]
     if not found.range.is_bounded:
         signs = problem.distribution.masks.get(read.matrix)
         signed = signs is not None and bool(signs.ravel()[own].any())
@@ -224,23 +212,20 @@ def search(case: Case) -> FoundEvidence | None:
     problem = by_updates(case.problem)
     if problem.network.is_linear:
         return None
-    row = stuck_output(problem, problem.learning.moving, case.effort.seed)
+    row = stuck_output(problem, case.effort.seed)
     if row is None:
         return None
     return FoundEvidence(INTERMEDIATE, limit(row), row)
 
 
-def refute_maximal(claim: Claim, problem: Problem, seed: int) -> None:
+def refute_maximal(problem: Problem, seed: int) -> None:
     """Reject "maximal" if some output is stuck: then MP < 1, for every count.
 
     Raises
     ------
     CheckFailed
     """
-    if claim.verdict != MAXIMAL or problem.network.is_linear:
-        return
-    problem = by_updates(problem)
-    row = stuck_output(problem, problem.learning.moving, seed)
+    row = stuck_output(by_updates(problem), seed)
     if row is not None:
         raise CheckFailed("verdict", limit(row))
 
@@ -248,13 +233,12 @@ def refute_maximal(claim: Claim, problem: Problem, seed: int) -> None:
 def check(problem: Problem, row: int, claimed: Claimed) -> str:
     """The output reads bounded values, and too few of its weights learn."""
     problem = by_updates(problem)
-    moving = problem.learning.moving
-    found = reading(problem, moving)
+    found = reading(problem)
     if found is None:
         raise CheckFailed(PLACE, "the values that the outputs read are bounded on no side")
     if row >= len(found.read.weights):
         raise CheckFailed(PLACE, f"{row} is no output")
-    if not is_stuck(problem, moving, found, row, claimed.seed):
+    if not is_stuck(problem, found, row, claimed.seed):
         raise CheckFailed(
             PLACE, f"output {row} may match every teacher, or reads only units that are always 0"
         )

@@ -215,7 +215,7 @@ class _Checker(RankChecker):
         if self.claim.verdict == MAXIMAL and not self.problem.network.is_linear:
             from algebra.arguments.stuck_output import refute_maximal
 
-            refute_maximal(self.claim, self.problem, self.seed)
+            refute_maximal(self.problem, self.seed)
 
     def _argued(self, known: str, own: Argument, why: str) -> Conclusion:
         """The verdict follows by an argument, from the ranks and perhaps N."""

@@ -260,10 +260,15 @@ class ProgramNetwork(HasPieces):
     def build(self) -> Program:
         return self.program()
 
-    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
+    def _existing(self, support: Support) -> dict[str, np.ndarray]:
+        """The weights that exist, as masks in the shapes of the parameters."""
         shapes = self.read.parameters
-        exists = {name: mask.reshape(shapes[name]) for name, mask in support.items()}
-        return Model(self.program(), self.read.tokens, support=exists), None
+        return {
+            name: np.asarray(mask, bool).reshape(shapes[name]) for name, mask in support.items()
+        }
+
+    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
+        return Model(self.program(), self.read.tokens, support=self._existing(support)), None
 
     @cached_property
     def functions(self) -> frozenset[str]:
@@ -273,7 +278,7 @@ class ProgramNetwork(HasPieces):
     @property
     def is_piecewise(self) -> bool:
         """Whether the labels are only piecewise analytic, by signs or by tokens."""
-        return "choose" in self.functions or bool(self.read.tokens)
+        return self.chooses or bool(self.read.tokens)
 
     @property
     def chooses(self) -> bool:
@@ -326,11 +331,7 @@ class ProgramNetwork(HasPieces):
         """The outputs that are not 0 whatever the weights are, by their operations as sets."""
         from algebra.programs.presence import presence
 
-        program = self.program()
-        exists = {
-            name: np.asarray(mask, bool).reshape(program.weights[name])
-            for name, mask in support.items()
-        }
+        program, exists = self.program(), self._existing(support)
         there = presence(program, exists, {}, self.vanishes_at_zero)[program.output].there
         return frozenset(np.flatnonzero(there.reshape(self.d, -1).any(axis=1)).tolist())
 
@@ -371,7 +372,7 @@ class ProgramNetwork(HasPieces):
     @property
     def has_pattern(self) -> bool:
         """Whether the signs by which the program chooses are known, if it chooses."""
-        return "choose" not in self.functions or "_signs" in self.__dict__
+        return not self.chooses or "_signs" in self.__dict__
 
     def _placed(self, weights: Mapping[str, Any], X: Any) -> dict[str, Any]:
         """The blocks of the program that are weights or samples of a point, batch axis last."""
@@ -516,8 +517,7 @@ class ProgramNetwork(HasPieces):
         if not functions <= set(EXPONENTIAL) or "_signs" in self.__dict__:
             return ""
         shapes = self.program().weights
-        exists = {n: np.asarray(mask, bool).reshape(shapes[n]) for n, mask in support.items()}
-        model = Model(self.program(), self.read.tokens, support=exists)
+        model, _ = self.drawn_model(support)
         free = self.__dict__.get("_free")
         if free is not None:
             own = {n: mask.reshape(shapes[n]) for n, mask in free.items()}

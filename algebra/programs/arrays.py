@@ -115,10 +115,8 @@ class ArrayArithmetic(ABC):
         patched = [k for k, (_, value) in enumerate(factors) if isinstance(value, Patched)]
         if patched:
             return self._over_positions(factors, patched[0], result, self.sum_of_products)
-        named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
-        values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
         some = any(value.shape[-1] > 1 for _, value in factors)
-        found = contraction(f"{','.join(named)}->{result}{BATCH if some else ''}", values, self)
+        found = self._contracted(factors, result + BATCH * some)
         return found if some else found[..., None]
 
     def over_samples(self, factors: list[tuple[str, Array]], result: str) -> Array:
@@ -126,9 +124,13 @@ class ArrayArithmetic(ABC):
         patched = [k for k, (_, value) in enumerate(factors) if isinstance(value, Patched)]
         if patched:
             return self._over_positions(factors, patched[0], result, self.over_samples)
+        return self._contracted(factors, result)[..., None]
+
+    def _contracted(self, factors: list[tuple[str, Array]], result: str) -> Array:
+        """The Einstein sum of values; the axis of a whole batch has the letter `BATCH`."""
         named = [group + BATCH if value.shape[-1] > 1 else group for group, value in factors]
         values = [value if value.shape[-1] > 1 else value[..., 0] for _, value in factors]
-        return contraction(f"{','.join(named)}->{result}", values, self)[..., None]
+        return contraction(f"{','.join(named)}->{result}", values, self)
 
     def _over_positions(
         self,

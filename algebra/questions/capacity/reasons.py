@@ -38,6 +38,7 @@ from algebra.programs.generic import (
     Model,
     ProgramPoint,
     cells_of,
+    count_of,
     random_program_point,
 )
 from algebra.programs.jacobian import ProgramCell
@@ -124,7 +125,7 @@ def _not_chosen(
 
 
 def _size(model: Model, names: Sequence[str]) -> int:
-    return sum(len(cells_of(model, name)) for name in names)
+    return sum(count_of(model, name) for name in names)
 
 
 def _groups(

@@ -25,7 +25,7 @@ def _problem(network, cells, **more):
 
 def _stuck(network, cells, **more):
     problem = _problem(network, cells, **more)
-    return stuck_output(problem, problem.allocation, 0)
+    return stuck_output(problem, 0)
 
 
 def test_stuck_outputs():
@@ -35,8 +35,8 @@ def test_stuck_outputs():
     assert _stuck(net, [*HIDDEN, ("e", 0, 0)]) == 1
     assert _stuck(net, [*HIDDEN, ("W2", 0, 1), ("e", 1, 0)]) is None
     silent = _problem(net, HIDDEN, support={"W2": np.array([[0, 0], [1, 1]])})
-    found = reading(silent, silent.allocation)
-    assert not is_stuck(silent, silent.allocation, found, 0, 0)
+    found = reading(silent)
+    assert not is_stuck(silent, found, 0, 0)
     cube = FeedForward(2, (2,), 2, 2, activation={"polynomial": [0, 0, 0, 1]})
     assert _stuck(cube, HIDDEN) is None
 
@@ -62,8 +62,7 @@ def test_units_that_may_move():
     ring = {"W": np.array([[0, 0, 1], [1, 0, 0], [0, 1, 0]])}
 
     def moved(cell, support):
-        problem = Problem(net, {}, support)
-        return reading(problem, Allocation.from_cells(net, [cell])).moved.nonzero()[0].tolist()
+        return reading(_problem(net, [cell], support=support)).moved.nonzero()[0].tolist()
 
     assert moved(("B", 0, 0), {}) == [0, 1, 2]
     # W connects unit 0 to unit 1 in the first step, and to unit 2 in the second.
