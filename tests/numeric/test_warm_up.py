@@ -4,6 +4,7 @@ import subprocess
 import sys
 from types import ModuleType
 
+import numba
 import pytest
 
 from algebra.children import Ended
@@ -82,6 +83,8 @@ def test_times_are_printed_for_what_is_compiled(monkeypatch, capsys):
     monkeypatch.setitem(sys.modules, "numeric.made", module)
     monkeypatch.setattr(warm_up, "GROUPS", {"one": lambda: kernels.call(fourfold, 3)})
     monkeypatch.setenv("NUMBA_CACHE_DIR", "")
+    # numba reads the folder when it compiles; here it is restored for the tests that follow.
+    monkeypatch.setattr(numba.config, "CACHE_DIR", numba.config.CACHE_DIR)
     assert warm_up.main(["--times", "one"]) == 0
     head, *rows = capsys.readouterr().out.splitlines()
     assert head.startswith("one: ")
