@@ -78,7 +78,7 @@ from algebra.problems.tables import (
     read_types,
 )
 from algebra.problems.unit_tables import own_types, read_column, words_of_units
-from algebra.problems.updates import GROUPS, Gain, Tied, Update, is_by_cells, read_update
+from algebra.problems.updates import CALLED, GROUPS, Gain, Tied, Update, is_by_cells, read_update
 from algebra.programs.leaks import read_leak
 from algebra.time_limits import checked
 
@@ -615,7 +615,7 @@ def _matrix(value: Any, name: str, folder: Path | None) -> Any:
         known = {key for table in LEARNING_TABLES for key in declared(table)}
         read_keys(value, {"edges", *known}, f"`{name}`")
         if not value:
-            keys = ", ".join(sorted({"edges", *known} - {GROUPS}))
+            keys = ", ".join(sorted({"edges", *known} - {GROUPS, CALLED}))
             raise InputError(f"`{name}` ({{}}) must have one of the keys {keys}")
         if "random" not in value:
             return read_update(_with_files(value, name, folder), name)

@@ -502,6 +502,12 @@ class Problem:
             data["constraints"] = self.constraints.to_dict()
         return data
 
+    def named_dict(self) -> dict[str, Any]:
+        """The tables of a problem file, with the names of units and of groups of parameters."""
+        data = self.to_dict()
+        data["learnable"] |= {name: own.named_dict() for name, own in self.updates.items()}
+        return data | ({"names": self.names.to_dict()} if self.names else {})
+
     def as_teacher(self) -> dict[str, Any]:
         """The table [teacher] of a problem whose labels this one's network gives."""
         return {key: value for key, value in self.to_dict().items() if key != "learnable"}
@@ -509,10 +515,7 @@ class Problem:
     def to_toml(self) -> str:
         """The text of a problem file that describes this problem."""
         lines: list[str] = []
-        tables = self.to_dict()
-        if self.names:
-            tables["names"] = self.names.to_dict()
-        for table, entries in tables.items():
+        for table, entries in self.named_dict().items():
             lines.append(f"[{table}]")
             lines += [f"{key} = {_toml(value)}" for key, value in entries.items()]
             lines.append("")

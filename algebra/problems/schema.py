@@ -45,6 +45,9 @@ class RandomTable:
     random: RandomCells
 
 
+_CALLED = "names of the groups, in the order of their numbers"
+
+
 @dataclass(frozen=True)
 class LowRankTable:
     """See `algebra.problems.updates.LowRank`."""
@@ -64,6 +67,7 @@ class GainTable:
         _NumberRow | _NumberRows | FileName | None,
         "rows (columns, cells) of equal numbers share a factor; 0 has none",
     ] = None
+    called: Annotated[list[str] | None, _CALLED] = None
 
 
 @dataclass(frozen=True)
@@ -71,6 +75,7 @@ class TiedTable:
     """See `algebra.problems.updates.Tied`."""
 
     tied: Annotated[_NumberRows | FileName, "cells with equal numbers move together; 0 is fixed"]
+    called: Annotated[list[str] | None, _CALLED] = None
 
 
 LEARNING_TABLES = (RandomTable, LowRankTable, GainTable, TiedTable)

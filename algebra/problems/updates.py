@@ -38,6 +38,7 @@ References
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -165,6 +166,10 @@ class Update(ABC):
     @abstractmethod
     def to_dict(self) -> dict[str, Any]:
         """The table of a problem file."""
+
+    def named_dict(self) -> dict[str, Any]:
+        """The table of a problem file, with the names of groups."""
+        return self.to_dict()
 
     @abstractmethod
     def words(self, name: str, shape: tuple[int, int]) -> str:
@@ -304,6 +309,39 @@ class CellwiseUpdate(Update):
 
     called: tuple[tuple[int, str], ...]
 
+    @property
+    @abstractmethod
+    def given(self) -> Any:
+        """The numbers of groups as they were given; None if each line has its own."""
+
+    def named_dict(self) -> dict[str, Any]:
+        if not self.called:
+            return self.to_dict()
+        called = dict(self.called)
+        names = [called.get(k, str(k)) for k in _different(self.given).tolist()]
+        return {**self.to_dict(), CALLED: names}
+
+    def with_names(self, names: Any) -> CellwiseUpdate:
+        """With names of the groups, in the order of their numbers.
+
+        Raises
+        ------
+        InputError
+            If they are not different words, one for each group.
+        """
+        numbers = [] if self.given is None else _different(self.given).tolist()
+        if not isinstance(names, (list, tuple)) or len(names) != len(numbers):
+            raise InputError(
+                f"`{CALLED}` ({shown(names)}) must be a list of {len(numbers)} names, one for each "
+                "number of a group, in the order of the numbers"
+            )
+        for k, name in enumerate(names):
+            if not isinstance(name, str) or not name.strip() or not name.isprintable():
+                raise InputError(f"`{CALLED}[{k}]` ({shown(name)}) must be a word")
+        if twice := [name for name, count in Counter(names).items() if count > 1]:
+            raise InputError(f"`{CALLED}` names two groups {shown(twice[0])}")
+        return replace(self, called=tuple(zip(numbers, names, strict=True)))
+
     @abstractmethod
     def numbered(self, shape: tuple[int, int]) -> list[int]:
         """The number of each parameter's group, as it was given."""
@@ -401,6 +439,10 @@ class Gain(CellwiseUpdate):
         object.__setattr__(self, "groups", numbers)
 
     @property
+    def given(self) -> Any:
+        return self.groups
+
+    @property
     def _axis(self) -> int:
         return 0 if self.line == "rows" else 1
 
@@ -492,6 +534,10 @@ class Tied(CellwiseUpdate):
     def __post_init__(self) -> None:
         object.__setattr__(self, "numbers", _numbers(self.numbers, "tied"))
 
+    @property
+    def given(self) -> Any:
+        return self.numbers
+
     @cached_property
     def table(self) -> SparseMatrix:
         """Numbers of the parameters of cells, from 1."""
@@ -553,6 +599,8 @@ class Tied(CellwiseUpdate):
 
 # Key beside `gain`: the lines that share a factor.
 GROUPS = "groups"
+# Key beside `groups` and `tied`: names of the groups.
+CALLED = "called"
 UPDATES: dict[str, type[Update]] = {cls.keyword: cls for cls in (LowRank, Gain, Tied)}
 
 
@@ -638,7 +686,7 @@ def read_update(data: Mapping[str, Any], name: str) -> Update:
     InputError
         Beginning with `name`.
     """
-    keys = [key for key in data if key != GROUPS]
+    keys = [key for key in data if key not in (GROUPS, CALLED)]
     if len(keys) != 1 or keys[0] not in UPDATES:
         raise InputError(
             f"{name}: {shown(dict(data))} must have one of the keys random, " + ", ".join(UPDATES)
@@ -647,6 +695,13 @@ def read_update(data: Mapping[str, Any], name: str) -> Update:
     if GROUPS in data and key != Gain.keyword:
         raise InputError(f"{name}: `{GROUPS}` belongs to `{Gain.keyword}`, not to `{key}`")
     with ErrorsAt(name):
+        found: Update
         if key == Gain.keyword:
-            return Gain(data[key], data.get(GROUPS))
-        return UPDATES[key](data[key])  # type: ignore[call-arg]
+            found = Gain(data[key], data.get(GROUPS))
+        else:
+            found = UPDATES[key](data[key])  # type: ignore[call-arg]
+        if CALLED not in data:
+            return found
+        if not isinstance(found, CellwiseUpdate):
+            raise InputError(f"`{CALLED}` names groups of `{GROUPS}` or `tied`, not of `{key}`")
+        return found.with_names(data[CALLED])

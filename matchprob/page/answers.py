@@ -26,13 +26,14 @@ Data = dict[str, Any]
 def state_data(state: PageState) -> Data:
     """A state with the shapes of its matrices, as the front end does not know the kinds of network.
 
-    It includes the names of rows and columns of each matrix, if there are any.
+    It includes the names of rows and columns of each matrix, if there are any, and of the
+    parameters of updates.
     """
     problem = state.problem
     shapes = {name: list(shape) for name, shape in problem.network.shapes.items()}
     names = problem.names
     lines = {name: [names.rows(name), names.columns(name)] for name in shapes} if names else {}
-    return {"state": state.to_dict(), "shapes": shapes, "lines": lines}
+    return {"state": state.to_dict(), "shapes": shapes, "lines": lines, "learns": state.learns()}
 
 
 def read_data(state: PageState) -> Data:
@@ -41,8 +42,8 @@ def read_data(state: PageState) -> Data:
     return {
         **state_data(state),
         "digest": problem.digest,
-        "problem": problem.to_dict(),
-        "size": problem.allocation.size,
+        "problem": problem.named_dict(),
+        "size": problem.learning.size,
         "must": state.cells("must"),
         "never": state.cells("never"),
         "name": state.name,

@@ -8,18 +8,22 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
-from algebra.errors import known_name, whole_number
+from algebra.errors import InputError, known_name, shown, whole_number
+from algebra.questions.record.elements import ELEMENT_KINDS
 from matchprob.api.designs.goals import ALL, GOALS, LEARNABLE
 from matchprob.page.state import PageState
 
 # Time limits in seconds: for the button Certify, for Identify, and for a search.
 LONG = {"timeout": 120.0, "search": 5.0}
 SEARCH_SECONDS = 60.0
+# Targets of a recording.
+TARGETS = ("weights", "units", "outputs", "samples=new")
 # Jobs of actions with another name.
 _JOBS = {"certify": "verdict"}
-AT_ONCE = ("certify", "design", "repair", "identify")
+AT_ONCE = ("certify", "design", "repair", "identify", "record")
 ACTIONS = (*AT_ONCE, "estimate", "compare")
 
 Ask = dict[str, Any]
@@ -56,6 +60,15 @@ def request(what: str, options: Mapping[str, Any], *, name: str, seed: int) -> A
         complete = what == "estimate" and bool(given.get("complete"))
         return ask | {"trials": trials, "complete": complete}
     ask["seconds"] = SEARCH_SECONDS
+    if what == "record":
+        noise = given.get("noise")
+        if noise is not None and (isinstance(noise, bool) or not isinstance(noise, Real)):
+            raise InputError(f"`noise` ({shown(noise)}) must be a number above 0")
+        return ask | {
+            "elements": [known_name(given.get("elements", "units"), "what", ELEMENT_KINDS)],
+            "target": [known_name(given.get("target", TARGETS[0]), "target", TARGETS)],
+            "noise": noise,
+        }
     if what == "repair":
         return ask | {"goal": given.get("goal")}
     goal = known_name(given.get("goal", "cheapest"), "goal", GOALS)
@@ -101,6 +114,10 @@ def command(
 
     say("timeout", _plain(ask.get("timeout")))
     say("search", _plain(ask.get("search")))
+    for option, of in (("what", "elements"), ("target", "target")):
+        for word in ask.get(of, ()):
+            say(option, word)
+    say("noise", _plain(ask.get("noise")))
     say("goal", ask.get("goal"))
     if ask.get("among", LEARNABLE) != LEARNABLE:
         say("among", ask["among"])
@@ -135,12 +152,12 @@ def problem_texts(state: PageState) -> dict[str, str]:
     problem = state.problem
     network = problem.network
     sizes = ", ".join(f"{key}={value!r}" for key, value in network.sizes.items())
-    masks = {name: mask.tolist() for name, mask in problem.learnable.items()}
+    data = problem.named_dict()
+    masks = data["learnable"]
     arguments = [f"net, {masks}"]
     if problem.support:
         zeros = {name: mask.tolist() for name, mask in problem.support.items()}
         arguments.append(f"support={zeros}")
-    data = problem.to_dict()
     for table, name in (("distribution", "Distribution"), ("constraints", "Constraints")):
         if table in data:
             inside = ", ".join(f"{key}={value!r}" for key, value in data[table].items())
@@ -148,7 +165,7 @@ def problem_texts(state: PageState) -> dict[str, str]:
     if problem.values:
         arguments.append(f"values={data['values']}")
     if problem.names:
-        arguments.append(f"names={problem.names.to_dict()}")
+        arguments.append(f"names={data['names']}")
     return {
         "toml": problem.to_toml(),
         "python": (

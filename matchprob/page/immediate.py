@@ -27,6 +27,7 @@ from algebra.questions.theorems.statements import THEOREMS
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import Budget, budgets
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
+from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.what_if import what_if
 from algebra.results import named
 from algebra.systems.forms import preferred_form, preferred_forms, unknown_count
@@ -63,7 +64,9 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
         Plain data: see `matchprob.page.session`.
     """
     start = time.perf_counter()
-    problem = state.problem
+    # Parameters of updates are weights beside those that are painted.
+    problem = by_parameters(state.problem)
+    is_painted = not state.problem.updates
     network, allocation = problem.network, problem.allocation
     unknown: list[str] = []
 
@@ -82,16 +85,18 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
         if not is_counted:
             unknown.append(str(not_known(network, *BUDGETS)))
         expected = expectation(problem)
-        is_few = network.chain() is not None and _unknowns(allocation) <= FEW_UNKNOWNS
+        is_few = (
+            is_painted and network.chain() is not None and _unknowns(allocation) <= FEW_UNKNOWNS
+        )
         data = {
-            "digest": problem.digest,
+            "digest": state.problem.digest,
             "title": str(network),
             "learnable": allocation.size,
             "outputs": network.outputs,
             "trials": affordable_trials(problem),
             "too_costly": " ".join(too_costly(problem)),
             "expected": expected and f"{expected[0].upper()}{expected[1:]}.",
-            "shapes": {name: list(shape) for name, shape in network.shapes.items()},
+            "shapes": {n: list(shape) for n, shape in state.problem.network.shapes.items()},
             "rank": ranks,
             "limits": part(lambda: _limits(network)) if is_counted else None,
             "totals": part(lambda: _totals(allocation)) if is_counted else None,
@@ -99,7 +104,7 @@ def immediate_results(state: PageState, seed: int = 0) -> Data:
             if is_counted
             else None,
             "theorems": _theorems(network, allocation, ranks),
-            "what_if": part(lambda: _what_if(problem, seed)) if ranks else None,
+            "what_if": part(lambda: _what_if(problem, seed)) if ranks and is_painted else None,
             "blocks": part(lambda: blocks_of(problem, seed)) if is_few else None,
             "notes": ["discrete"] if Feature.DISCRETE in problem.features else [],
         }

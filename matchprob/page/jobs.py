@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.certificate import Certificate, certainty
 from algebra.certificates.trial_costs import affordable_trials, too_costly
@@ -21,6 +21,10 @@ from algebra.families.equations import inspect_allocation
 from algebra.linalg.numbers import nearest_double
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.files import problem_from_dict
+from algebra.problems.names import Names
+from algebra.problems.problem import Problem
+from algebra.questions.identify.freedom import by_matrix
+from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.root_count_error import PROVED
 from algebra.results import named
 from algebra.time_limits import phases
@@ -28,6 +32,10 @@ from matchprob.api import certify as exact
 from matchprob.page import immediate
 from matchprob.page.state import Misplaced, pack
 
+if TYPE_CHECKING:
+    from algebra.questions.record.recording import Recording
+
+_UNWRITTEN = "Equations in the parameters of updates are those of the command `inspect`."
 # Seconds between two progress events.
 _PULSE = 0.4
 
@@ -94,8 +102,12 @@ def verdict_job(ask: Ask, report: Report) -> None:
 def structure_job(ask: Ask, report: Report) -> None:
     """Inspect: the core that elimination leaves, and the blocks if they take long."""
     problem = problem_from_dict(ask["problem"])
-    allocation = problem.allocation
     digest = problem.digest
+    if problem.updates:
+        told = {"forms": [], "skipped": [_UNWRITTEN], "text": _UNWRITTEN}
+        report({"event": "structure", "digest": digest, **told})
+        return
+    allocation = problem.allocation
     if ask.get("blocks") and allocation.network.chain() is not None:
         # Reported before elimination, which may take long.
         blocks = immediate.blocks_of(problem, ask["seed"])
@@ -125,11 +137,44 @@ def _mark(look: str, words: str, cells: Iterable[Cell]) -> dict[str, Any]:
     return {"look": look, "words": words, "cells": [list(cell) for cell in cells]}
 
 
+def _need_cells(problem: Problem, verb: str) -> Problem:
+    """Refuse to choose cells where others are parameters of updates, which are not painted."""
+    if problem.updates:
+        raise InputError(
+            f"the page paints single weights, and {problem.learns} learns: use the command "
+            f"`{verb}`, which chooses parameters"
+        )
+    return problem
+
+
+def _free(names: Names, cells: Sequence[Cell], free: Sequence[Cell]) -> list[dict[str, Any]]:
+    """A list for each matrix or table of parameters: which are free, and which are not."""
+    return [
+        {
+            "title": f"{name}: {len(own)} of {len(own) + len(others)} free",
+            "parts": [["free", own], ["determined", others]],
+        }
+        for name, (own, others) in by_matrix(names, cells, free).items()
+    ]
+
+
+def _units(found: Recording) -> list[list[Any]]:
+    """The rows (axis 0) and columns (axis 1) of matrices that are units which are recorded."""
+    network = found.problem.network
+    axes = {axis.name: axis.places for axis in network.axes()} if hasattr(network, "axes") else {}
+    return [
+        [matrix, axis, element.unit]
+        for element in (*found.recorded, *found.stimulated)
+        if element.unit is not None and element.kind != "entries"
+        for matrix, axis in axes.get(element.axis, ())
+    ]
+
+
 def design_job(ask: Ask, report: Report) -> None:
     """The verb design."""
     from matchprob.api.designs.design import design
 
-    problem = problem_from_dict(ask["problem"])
+    problem = _need_cells(problem_from_dict(ask["problem"]), "design")
     found = design(
         problem,
         among=ask["among"],
@@ -162,7 +207,7 @@ def repair_job(ask: Ask, report: Report) -> None:
     from matchprob.api.designs.repair import repair
 
     found = repair(
-        problem_from_dict(ask["problem"]),
+        _need_cells(problem_from_dict(ask["problem"]), "repair"),
         goal=ask["goal"],
         must=_cells(ask["must"]),
         forbidden=_cells(ask["never"]),
@@ -188,7 +233,34 @@ def identify_job(ask: Ask, report: Report) -> None:
     for count, cells in sorted(by_count.items()):
         if count > 1:
             marks.append(_mark("determined", f"determined up to {count} values", cells))
-    report({"event": "result", "marks": marks, "text": found.document().title}, found)
+    own, moved = found.fibre.parameters or found.fibre, by_parameters(found.problem)
+    lists = _free(moved.names, moved.allocation.cells, own.free)
+    text = found.document().title
+    report({"event": "result", "marks": marks, "lists": lists, "text": text}, found)
+
+
+def record_job(ask: Ask, report: Report) -> None:
+    """The verb record."""
+    from matchprob.api.record import record
+
+    found = record(
+        problem_from_dict(ask["problem"]),
+        ask["elements"],
+        target=ask["target"],
+        noise=ask["noise"],
+        seconds=ask["seconds"],
+        seed=ask["seed"],
+    )
+    chosen = [["recorded", list(found.names)], ["driven", list(found.driven)]]
+    lists = [{"title": f"record {found.counted}", "parts": chosen}]
+    if found.aim is not None:
+        of = [[state.title for state in found.target if state.is_determined is k] for k in (0, 1)]
+        title = f"target: {len(of[1])} of {len(found.target)} determined"
+        lists.append({"title": title, "parts": [["free", of[0]], ["determined", of[1]]]})
+    else:
+        lists += _free(found.problem.names, found.question.allocation.cells, found.free)
+    text = found.document().title
+    report({"event": "result", "lists": lists, "units": _units(found), "text": text}, found)
 
 
 def answer_job(ask: Ask, report: Report) -> None:
@@ -228,6 +300,7 @@ JOBS: dict[str, Callable[[Ask, Report], None]] = {
     "design": design_job,
     "repair": repair_job,
     "identify": identify_job,
+    "record": record_job,
     "estimate": estimate_job,
     "compare": compare_job,
 }

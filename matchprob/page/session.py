@@ -508,7 +508,7 @@ class Session:
 
 def _shown(state: Mapping[str, Any]) -> dict[str, Any]:
     """The part of a state that is sent to the front end."""
-    return {key: state[key] for key in ("state", "shapes", "lines")}
+    return {key: state[key] for key in ("state", "shapes", "lines", "learns")}
 
 
 def html_of(found: Any) -> str:

@@ -5,9 +5,11 @@ message contains all of it, so that nothing is lost if a process ends::
 
     {"name": "diagonal.toml", "network": {"kind": "lrnn", "n": 2, …},
      "learnable": {"W": "kA"}, "support": {…}, "must": {…}, "never": {…},
+     "updates": {"c": {"tied": [[1], [1]], "called": ["PV"]}},
      "distribution": {…}, "constraints": {…}}
 
-A mask is given by its bits, row by row, eight to a byte, in URL-safe base64.
+A mask is given by its bits, row by row, eight to a byte, in URL-safe base64.  Matrices that learn
+by gains, ties or low ranks have their tables of a problem file in "updates"; they are not painted.
 """
 
 from __future__ import annotations
@@ -43,9 +45,9 @@ MOST_WEIGHTS = 1_000_000
 _MOST_TRIED = 400
 _MOST_READ = 1_000_000
 # Tables of a problem file that the page does not change.
-_MORE = ("distribution", "constraints", "names")
+_MORE = ("distribution", "constraints", "names", "values")
 _KEYS = {
-    "name", "network", "learnable", "support", "must", "never", *_MORE,
+    "name", "network", "learnable", "support", "must", "never", "updates", *_MORE,
     "pinned",
 }  # fmt: skip
 
@@ -96,17 +98,35 @@ class PageState:
 
     def to_dict(self) -> dict[str, Any]:
         """The mapping that the front end holds."""
-        data = self.problem.to_dict()
+        problem, updates = self.problem, self.problem.updates
+        data = problem.named_dict()
         state: dict[str, Any] = {"name": self.name, "network": data["network"]}
-        masks = {"learnable": self.problem.learnable, "must": self.must, "never": self.never}
+        painted = {name: mask for name, mask in problem.learnable.items() if name not in updates}
+        masks = {"learnable": painted, "must": self.must, "never": self.never}
         for table, of in masks.items():
             state[table] = {name: pack(mask) for name, mask in of.items() if mask.any()}
         # A support without any weight differs from no support.
-        state["support"] = {name: pack(mask) for name, mask in self.problem.support.items()}
-        if self.problem.names:
-            data["names"] = self.problem.names.to_dict()
+        state["support"] = {name: pack(mask) for name, mask in problem.support.items()}
+        state["updates"] = {name: data["learnable"][name] for name in updates}
         state |= {table: data[table] for table in _MORE if table in data}
         return state
+
+    def learns(self) -> dict[str, Any]:
+        """For each matrix with an update its words, its parameters, and which of them move cells.
+
+        ``index`` has the cells row by row: the number of a parameter from 1, or 0; of a low rank,
+        whose parameters move all cells, -1.
+        """
+        found = {}
+        for name, update in self.problem.updates.items():
+            shape, zeros = self.problem.network.shapes[name], self.problem.support.get(name)
+            index = update.moved_by(shape, zeros)
+            found[name] = {
+                "words": update.words(name, shape),
+                "parameters": update.names(name, shape),
+                "index": (index if index.any() else -update.mask(shape, zeros)).ravel().tolist(),
+            }
+        return found
 
 
 def first_problem() -> Problem:
@@ -157,7 +177,7 @@ def read_state(data: Any, folder: Path | None = None) -> PageState:
     """
     if not isinstance(data, Mapping) or set(data) - _KEYS:
         raise InputError(f"the state of the page ({shown(data)}) is none")
-    for key in ("network", *_MORE):
+    for key in ("network", "updates", *_MORE):
         _keep_inside(data.get(key), folder or Path())
     network = read_sizes(data.get("network"))
     masks: dict[str, dict[str, np.ndarray]] = {}
@@ -171,7 +191,10 @@ def read_state(data: Any, folder: Path | None = None) -> PageState:
                 raise Misplaced(f"`{table}` names `{one_line(name)}`, which is no matrix", table)
             masks[table][name] = unpack(text, network.shapes[name], f"{table}.{name}")
     tables = {key: data[key] for key in _MORE if data.get(key)}
-    problem = _problem(network, masks["learnable"], masks["support"], tables)
+    updates = data.get("updates", {})
+    if not isinstance(updates, Mapping):
+        raise Misplaced(f"`updates` ({shown(updates)}) must be a table", "learnable")
+    problem = _problem(network, {**masks["learnable"], **updates}, masks["support"], tables)
     return PageState(problem, masks["must"], masks["never"], _file_name(data.get("name")))
 
 
@@ -273,7 +296,8 @@ def parse(text: str, folder: Path, name: str = "") -> PageState:
             raise Misplaced(error, error.place, _line_of(text, "network", key)) from None
     # Tables are added one by one: the first that cannot be read is the wrong one.
     read: dict[str, Any] = {}
-    first = [table for table in ("network", "support", "learnable") if table in data]
+    order = ("network", "names", "types", "support", "learnable")
+    first = [table for table in order if table in data]
     tables = [*first, *(table for table in data if table not in first)]
     for table in tables or [""]:
         if table:
@@ -291,14 +315,16 @@ def state_of(problem: Problem, name: str = "") -> PageState:
     """The state that shows a problem; for a random allocation, the draw of a trial."""
     read_sizes(problem.network.to_dict())
     need_generic(problem, "the page")
-    if problem.is_random or problem.updates:
-        # An error if matrices learn by updates, since the page shows cells.
+    if problem.is_random:
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))
     return PageState(problem, {}, {}, _file_name(name))
 
 
 def resized(state: PageState, network: Network) -> PageState:
-    """The same masks on a network of other sizes, cut or extended by weights that do not learn."""
+    """The same masks on a network of other sizes, cut or extended by weights that do not learn.
+
+    Updates are kept where the matrix has the same shape; measured weights are drawn.
+    """
 
     def fit(masks: Mapping[str, Any], fill: int) -> dict[str, np.ndarray]:
         out = {}
@@ -310,9 +336,11 @@ def resized(state: PageState, network: Network) -> PageState:
                 out[name][: part.shape[0], : part.shape[1]] = part
         return out
 
-    problem = state.problem
+    problem, shapes = state.problem, state.problem.network.shapes
+    updates = problem.updates
     support = fit(problem.support, 1)
-    learnable = fit(problem.learnable, 0)
+    learnable = fit({n: mask for n, mask in problem.learnable.items() if n not in updates}, 0)
+    learnable |= {n: own for n, own in updates.items() if network.shapes.get(n) == shapes[n]}
     # Signs may be about units that no longer exist.
     laws = replace(problem.distribution, signs=None)
     fitted = Problem(network, learnable, support, laws)

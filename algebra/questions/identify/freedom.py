@@ -6,7 +6,6 @@ it is asked whether the data determine them, weights or not: `algebra.questions.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -19,6 +18,24 @@ from algebra.problems.names import Names
 # Number of activities in a text, and of parameters of a table.
 _MOST = 24
 _LISTED = 12
+
+
+def by_matrix(
+    names: Names, cells: Sequence[Cell], free: Sequence[Cell]
+) -> dict[str, tuple[list[str], list[str]]]:
+    """Names of the free weights or parameters of each matrix, and of the others.
+
+    Parameters
+    ----------
+    names : Names
+    cells, free : sequence of cells
+        All that learn, and those that are free.
+    """
+    found: dict[str, tuple[list[str], list[str]]] = {name: ([], []) for name, _, _ in cells}
+    undetermined = set(free)
+    for cell in cells:
+        found[cell[0]][cell not in undetermined].append(names.cell(cell))
+    return found
 
 
 def by_table(names: Names, cells: Sequence[Cell], free: Sequence[Cell]) -> list[str]:
@@ -37,11 +54,10 @@ def by_table(names: Names, cells: Sequence[Cell], free: Sequence[Cell]) -> list[
     >>> by_table(names, [("W", 0, 0), ("W", 0, 1), ("B", 0, 0)], [("W", 0, 1)])
     ['1 of 2 in W: W[PV,SST]']
     """
-    every, of = Counter(name for name, _, _ in cells), dict[str, list[str]]()
-    for cell in free:
-        of.setdefault(cell[0], []).append(names.cell(cell))
     return [
-        f"{len(own)} of {every[name]} in {name}: {some(own, _LISTED)}" for name, own in of.items()
+        f"{len(own)} of {len(own) + len(others)} in {name}: {some(own, _LISTED)}"
+        for name, (own, others) in by_matrix(names, cells, free).items()
+        if own
     ]
 
 

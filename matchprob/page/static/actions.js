@@ -1,5 +1,5 @@
 // @ts-check
-// What takes longer: Certify, Estimate, Repair, Design, Compare, Identify.
+// What takes longer: Certify, Estimate, Repair, Design, Compare, Identify, Record.
 
 import { copy, fill, h, keepFocus, rendering } from "./dom.js";
 
@@ -10,6 +10,7 @@ const ACTIONS = [
   ["design", "Design", "Choose the best allocation of all. Locks are obeyed."],
   ["compare", "Compare", "Compare the pinned allocation A with the one on the page, on common instances."],
   ["identify", "Identify", "Compute which of the learnable weights the data determine."],
+  ["record", "Record", "Choose the least that has to be recorded so that the data determine the weights, or a target."],
 ];
 
 /**
@@ -19,11 +20,18 @@ const ACTIONS = [
  * @property {string} label
  * @property {"number" | "check" | "choice"} form
  * @property {number} [min]
+ * @property {string} [step] of a number; 1 by default
  * @property {string} [empty] what a number that is not given means
  * @property {(host: any, mine: any) => [string, string][]} [entries] of a choice
  */
 
+/** @param {string[]} words @returns {[string, string][]} */
+const themselves = (words) => words.map((word) => [word, word]);
+
 const TRIALS = /** @type {Field} */ ({ key: "trials", label: "Trials", form: "number", min: 1 });
+
+/** Names of a list that is open from the beginning. */
+const SHORT = 24;
 
 /** @type {Record<string, Field[]>} */
 const FORMS = {
@@ -54,6 +62,14 @@ const FORMS = {
     { key: "row_cap", label: "At most in a row", form: "number", min: 0, empty: "any" },
     { key: "column_cap", label: "At most in a column", form: "number", min: 0, empty: "any" },
   ],
+  record: [
+    { key: "elements", label: "Choose among", form: "choice", entries: () => themselves(["units", "outputs", "entries", "samples", "times"]) },
+    {
+      key: "target", label: "To determine", form: "choice",
+      entries: () => [["weights", "the weights"], ["units", "all units"], ["outputs", "the outputs"], ["samples=new", "outputs for new inputs"]],
+    },
+    { key: "noise", label: "Noise", form: "number", min: 0, step: "any", empty: "none" },
+  ],
 };
 
 /**
@@ -76,6 +92,7 @@ export function makeActions(host) {
     estimate: { trials: 1000, complete: true },
     compare: { trials: 1000 },
     repair: { goal: "" },
+    record: { elements: "units", target: "weights", noise: "" },
     design: { goal: "cheapest", among: "all", line: "row", budget: "", matrix: "", row_cap: "", column_cap: "" },
   };
   const tabs = h("div", { class: "mp-tabs", role: "tablist", "aria-label": "What to do with the allocation" });
@@ -160,7 +177,7 @@ export function makeActions(host) {
     const isCheck = kind === "check";
     const input = h("input", {
       type: isCheck ? "checkbox" : "number", "data-option": key,
-      ...(isCheck ? { checked: mine[key] } : { min: option.min, max: 1000000, value: mine[key], placeholder: option.empty }),
+      ...(isCheck ? { checked: mine[key] } : { min: option.min, max: 1000000, step: option.step, value: mine[key], placeholder: option.empty }),
       oninput: (/** @type {any} */ e) =>
         change(isCheck ? e.target.checked : e.target.value === "" ? "" : Number(e.target.value)),
     });
@@ -181,6 +198,7 @@ export function makeActions(host) {
         h("p", {}, isRunning ? h("span", { class: "mp-spin", "aria-hidden": "true" }) : null,
           event.status === "failed" ? "Not done: " : "", words),
         isRunning && share !== null ? progress(share, `${event.trials} of ${event.requested}`) : null,
+        (event.lists ?? []).map(listed),
         event.html ? rendering(event.html) : null,
         event.status === "done" || (event.trials && !isRunning)
           ? h("button", { type: "button", class: "mp-small", onclick: () => host.save(current) },
@@ -209,6 +227,21 @@ export function makeActions(host) {
       keepFocus(element, draw);
     },
   };
+}
+
+/**
+ * Names in lists, each part of which is drawn when it is opened: there may be thousands.
+ * @param {{ title: string, parts: [string, string[]][] }} list
+ */
+function listed({ title, parts }) {
+  return h("section", { class: "mp-list", "aria-label": title }, h("h3", {}, title),
+    parts.filter(([, names]) => names.length).map(([word, names]) => {
+      const inside = h("ul", { class: "mp-names" });
+      const show = () => inside.childElementCount || fill(inside, names.map((name) => h("li", {}, name)));
+      const isShort = names.length <= SHORT;
+      if (isShort) show();
+      return h("details", { open: isShort, ontoggle: show }, h("summary", {}, `${names.length} ${word}`), inside);
+    }));
 }
 
 /** @param {string} label @param {any} input */

@@ -9,7 +9,7 @@ import { makeActions } from "./actions.js";
 import { makeGrid, MOST_CELLS, nothingKnown } from "./grid.js";
 import { makeSide } from "./side.js";
 import { showBudgets, showTheorems, showVerdict, SIGNS, verdictOf } from "./verdict.js";
-import { History, learnableCells, packState, unpackBits, unpackState } from "./state.js";
+import { History, isPainted, learnableCells, packState, unpackBits, unpackState } from "./state.js";
 
 /**
  * What hosts give: a part of anywidget's model.
@@ -61,6 +61,8 @@ class View {
     /** @type {any[]} */
     this.grids = [];
     this.marks = /** @type {any} */ ({});
+    /** @type {[string, number, number][]} matrix, axis, line of the units that are recorded */
+    this.units = [];
     this.seq = 0;
     this.hellos = 0;
     this.asking = "";
@@ -119,6 +121,7 @@ class View {
       step: (by) => this.step(by),
       clear: () => {
         for (const [name, mask] of Object.entries(this.state.learnable)) {
+          if (!isPainted(this.state, name)) continue;
           this.state.must[name].fill(0);
           /** @type {Uint8Array} */ (mask).fill(0);
         }
@@ -208,7 +211,7 @@ class View {
     if (event.pinned) this.pinned = event.pinned;
     // The server may be another one than before.
     this.asking = "";
-    this.take(event.state, event.shapes, event.lines);
+    this.take(event.state, event.shapes, event.lines, event.learns);
     if (this.pinned) this.askVerdict();
   }
 
@@ -217,11 +220,14 @@ class View {
    * @param {any} data
    * @param {any} shapes
    * @param {any} [lines] names of rows and columns, where they have any
+   * @param {any} [learns] of the matrices that are not painted
    */
-  take(data, shapes, lines = this.lines) {
+  take(data, shapes, lines = this.lines, learns = {}) {
     const before = this.state && JSON.stringify([this.state.shapes, this.state.network, this.lines]);
     this.lines = lines ?? {};
-    this.state = unpackState(data, shapes);
+    this.state = unpackState(data, shapes, learns);
+    this.marks = {};
+    this.units = [];
     this.columns.inert = false;
     this.history.push(this.state);
     if (before !== JSON.stringify([shapes, data.network, this.lines])) this.drawGrids();
@@ -235,7 +241,7 @@ class View {
   /** @param {any} event */
   on_state(event) {
     if (event.from === "parse") this.side.edit(event.text ?? "");
-    this.take(event.state, event.shapes, event.lines);
+    this.take(event.state, event.shapes, event.lines, event.learns);
     if (event.from === "parse") this.say("", "");
   }
 
@@ -263,6 +269,7 @@ class View {
   /** Something was painted: to be seen by the host, and looked at. */
   changed() {
     this.marks = {};
+    this.units = [];
     this.drawLegend([]);
     for (const grid of this.grids) grid.known.lit = new Set();
     this.history.push(this.state);
@@ -356,13 +363,15 @@ class View {
       this.changed();
       this.drawCells();
     }
-    if (event.marks) {
+    if (event.marks || event.units) {
       const columns = (/** @type {string} */ name) => this.state.shapes[name][1];
+      const marks = event.marks ?? [];
       this.marks = {};
-      for (const { look, words, cells } of event.marks) {
+      this.units = event.units ?? [];
+      for (const { look, words, cells } of marks) {
         for (const [name, i, j] of cells) (this.marks[name] ??= new Map()).set(i * columns(name) + j, { look, words });
       }
-      this.drawLegend(event.marks.filter((/** @type {any} */ mark) => mark.cells.length));
+      this.drawLegend(marks.filter((/** @type {any} */ mark) => mark.cells.length));
       this.drawKnown();
     }
   }
@@ -471,6 +480,7 @@ class View {
     const before = JSON.stringify([this.state.shapes, this.state.network]);
     this.state = state;
     this.marks = {};
+    this.units = [];
     this.drawLegend([]);
     if (before !== JSON.stringify([state.shapes, state.network])) this.drawGrids();
     else this.drawCells();
@@ -519,8 +529,14 @@ class View {
     this.save("result", `${stem}.${what}.json`, { result: study ? study.study : what });
   }
 
+  /** What is shown, as plain data that can be pinned. */
+  asPinned() {
+    const { shapes, learns } = this.state;
+    return { state: packState(this.state), digest: this.looked?.digest, shapes, learns };
+  }
+
   pin() {
-    this.pinned = { state: packState(this.state), digest: this.looked?.digest, shapes: this.state.shapes };
+    this.pinned = this.asPinned();
     this.publish();
     this.askVerdict();
     this.actions.draw();
@@ -722,6 +738,7 @@ class View {
       known.isReached = !!looked.rank && !looked.rank.minimal;
       known.lit = grid.known.lit;
       known.marks = this.marks[grid.name] ?? new Map();
+      for (const [name, axis, line] of this.units) if (name === grid.name) known.units[axis].add(line);
       for (const [name, i] of violation?.rows ?? []) {
         if (name === grid.name) for (const k of grid.rowCells(i)) known.outlined.add(k);
       }
@@ -782,10 +799,9 @@ class View {
   }
 
   swap() {
-    const { state, shapes } = this.pinned;
-    const mine = { state: packState(this.state), digest: this.looked?.digest, shapes: this.state.shapes };
-    this.pinned = mine;
-    this.take(state, shapes);
+    const { state, shapes, learns } = this.pinned;
+    this.pinned = this.asPinned();
+    this.take(state, shapes, this.lines, learns);
     this.askVerdict();
   }
 

@@ -2,7 +2,7 @@
 // A matrix of weights to paint: cells of the page up to 64 × 64, a canvas above.
 
 import { h } from "./dom.js";
-import { exists, lineCounts, paint } from "./state.js";
+import { exists, isPainted, lineCounts, paint } from "./state.js";
 
 /** Above so many rows or columns a matrix is a canvas. */
 export const MOST_CELLS = 64;
@@ -27,12 +27,14 @@ export const MOST_CELLS = 64;
  * @property {Set<number>} outlined cells of a violated budget
  * @property {Set<number>} lit cells of the block that is pointed at
  * @property {Map<number, { look: string, words: string }>} marks what a design or Identify said
+ * @property {[Set<number>, Set<number>]} units rows and columns that are units which are recorded
  */
 
 /** @returns {Known} */
 export function nothingKnown() {
   return {
     raises: null, lowers: null, limits: null, isReached: false, outlined: new Set(), lit: new Set(), marks: new Map(),
+    units: [new Set(), new Set()],
   };
 }
 
@@ -122,6 +124,7 @@ class Grid {
    */
   fillLine(cells) {
     const state = this.host.state();
+    if (!isPainted(state, this.name)) return;
     const brush = this.host.brush();
     const there = brush === "absent" ? cells : cells.filter((k) => exists(state, this.name, k));
     const value = there.some((k) => this.next(brush, k) === 1) ? 1 : 0;
@@ -146,7 +149,7 @@ class Grid {
    */
   cycleLock(k) {
     const state = this.host.state();
-    if (!exists(state, this.name, k)) return;
+    if (!exists(state, this.name, k) || !isPainted(state, this.name)) return;
     if (state.must[this.name][k]) paint(state, this.name, k, "never", 1);
     else if (state.never[this.name][k]) state.never[this.name][k] = 0;
     else paint(state, this.name, k, "must", 1);
@@ -212,7 +215,7 @@ class Grid {
     const state = this.host.state();
     const place = `${this.name}, ${this.line("row", Math.floor(k / this.columns))}, ${this.line("column", k % this.columns)}`;
     if (!exists(state, this.name, k)) return `${place}: structural zero`;
-    const words = [state.learnable[this.name][k] ? "learns" : "fixed"];
+    const words = [state.learnable[this.name][k] ? this.how(k) : "fixed"];
     if (state.must[this.name][k]) words.push("locked: must learn");
     if (state.never[this.name][k]) words.push("locked: must not learn");
     if (this.known.raises?.[k]) words.push("learning it would raise the rank by 1");
@@ -221,6 +224,13 @@ class Grid {
     const mark = this.known.marks.get(k);
     if (mark) words.push(mark.words);
     return `${place}: ${words.join("; ")}`;
+  }
+
+  /** @param {number} k a weight that learns @returns {string} by which parameter */
+  how(k) {
+    const learns = this.host.state().learns[this.name];
+    if (!learns) return "learns";
+    return `learns by ${learns.parameters[learns.index[k] - 1] ?? learns.words}`;
   }
 
   /**
@@ -303,7 +313,8 @@ class Grid {
 
   drawCount() {
     const { total } = lineCounts(this.host.state(), this.name);
-    this.count.textContent = total ? `${total} learn${total === 1 ? "s" : ""}` : "";
+    const learns = this.host.state().learns[this.name];
+    this.count.textContent = total ? `${total} learn${total === 1 ? "s" : ""}${learns ? `: ${learns.words}` : ""}` : "";
   }
 
   draw() {}
@@ -312,6 +323,18 @@ class Grid {
   drawOne(k) {
     this.draw();
   }
+}
+
+/** The least size of a cell, in px, beside which the names of units can be read. */
+const NAMED = 9;
+
+/**
+ * The px that names need.
+ * @param {string[] | null} names
+ * @param {number} least
+ */
+function lengthOf(names, least) {
+  return Math.max(least, ...(names ?? []).map((name) => Math.min(96, 6 + 6 * name.length)));
 }
 
 /** A grid of elements: each weight can be reached by the keyboard and named by a reader. */
@@ -327,6 +350,8 @@ class CellGrid extends Grid {
     /** @type {any[]} */
     this.cells = [];
     this.wide = size >= 22;
+    // Names of the units of rows and columns, where a line is as high as a letter.
+    this.names = size >= NAMED ? host.lines(name) : [null, null];
     this.body = h("div", {
       class: `mp-grid${this.wide ? "" : " mp-dense"}`,
       role: "grid",
@@ -337,20 +362,26 @@ class CellGrid extends Grid {
       this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(2.4em, auto)`;
     } else {
       // Known sizes are not computed again for thousands of cells at every change.
-      this.body.style.gridTemplateColumns = `18px repeat(${this.columns}, ${size}px) 14px`;
-      this.body.style.gridTemplateRows = `11px repeat(${this.rows}, ${size}px) 11px`;
-      this.body.style.width = `${32 + this.columns * (size + 1) + 1}px`;
-      this.body.style.height = `${22 + this.rows * (size + 1) + 1}px`;
+      const [left, top] = [lengthOf(this.names[0], 18), lengthOf(this.names[1], 11)];
+      this.body.style.gridTemplateColumns = `${left}px repeat(${this.columns}, ${size}px) 14px`;
+      this.body.style.gridTemplateRows = `${top}px repeat(${this.rows}, ${size}px) 11px`;
+      this.body.style.width = `${left + 14 + this.columns * (size + 1) + 1}px`;
+      this.body.style.height = `${top + 11 + this.rows * (size + 1) + 1}px`;
+      this.body.style.setProperty("--head", `${top}px`);
     }
     this.body.style.setProperty("--size", `${size}px`);
     this.rowUse = Array.from({ length: this.rows }, () => h("div", { class: "mp-use", role: "gridcell" }));
     this.columnUse = Array.from({ length: this.columns }, () => h("div", { class: "mp-use mp-below", role: "gridcell" }));
-    const heads = Array.from({ length: this.columns }, (_, j) => this.headOf("column", j));
+    /** @type {[any[], any[]]} of rows and of columns */
+    this.heads = [
+      Array.from({ length: this.rows }, (_, i) => this.headOf("row", i)),
+      Array.from({ length: this.columns }, (_, j) => this.headOf("column", j)),
+    ];
     this.body.append(
-      h("div", { role: "row", class: "mp-row" }, h("div", { role: "columnheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "row")), heads, h("div", { role: "columnheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "used of limit"))),
+      h("div", { role: "row", class: "mp-row" }, h("div", { role: "columnheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "row")), this.heads[1], h("div", { role: "columnheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "used of limit"))),
     );
     for (let i = 0; i < this.rows; i++) {
-      const row = h("div", { role: "row", class: "mp-row" }, this.headOf("row", i));
+      const row = h("div", { role: "row", class: "mp-row" }, this.heads[0][i]);
       for (let j = 0; j < this.columns; j++) {
         const k = i * this.columns + j;
         const cell = h("div", { role: "gridcell", tabindex: k === 0 ? 0 : -1, "data-k": k });
@@ -373,9 +404,10 @@ class CellGrid extends Grid {
   headOf(line, index) {
     const cells = () => (line === "row" ? this.rowCells(index) : this.columnCells(index));
     const every = this.wide ? 1 : 8;
+    const named = this.names[line === "row" ? 0 : 1]?.[index];
     return h(
       "div",
-      { role: `${line}header`, class: `mp-head mp-head-${line}` },
+      { role: `${line}header`, class: `mp-head mp-head-${line}${named === undefined ? "" : " mp-called"}` },
       h(
         "button",
         {
@@ -385,7 +417,7 @@ class CellGrid extends Grid {
           "aria-label": `${this.line(line, index)} of ${this.name}: fill or clear`,
           onclick: () => this.fillLine(cells()),
         },
-        index % every === 0 ? String(index) : "·",
+        named ?? (index % every === 0 ? String(index) : "·"),
       ),
     );
   }
@@ -419,6 +451,8 @@ class CellGrid extends Grid {
 
   draw() {
     for (let k = 0; k < this.cells.length; k++) this.drawCell(k);
+    this.heads.forEach((heads, axis) =>
+      heads.forEach((head, k) => head.classList.toggle("mp-recorded", this.known.units[axis].has(k))));
     this.drawUse();
     this.drawCount();
   }

@@ -15,12 +15,20 @@
  * @property {any} [distribution]
  * @property {any} [constraints]
  * @property {any} [names]
+ * @property {any} [values]
+ * @property {Record<string, any>} updates of the matrices that are not painted: their tables of a file
+ * @property {Record<string, Learns>} learns what is known of these matrices
+ *
+ * @typedef {object} Learns
+ * @property {string} words
+ * @property {string[]} parameters their names
+ * @property {number[]} index for each weight the number of its parameter from 1, or 0; -1 for all
  */
 
 const TABLES = /** @type {const} */ (["learnable", "support", "must", "never"]);
 
 // Tables of a problem file that the page does not change.
-const MORE = /** @type {const} */ (["distribution", "constraints", "names"]);
+const MORE = /** @type {const} */ (["updates", "distribution", "constraints", "names", "values"]);
 
 /**
  * Bits as base64 for addresses.
@@ -50,10 +58,11 @@ export function unpackBits(text, count) {
  * The state from plain data.
  * @param {any} data
  * @param {Shapes} shapes
+ * @param {Record<string, Learns>} [learns]
  * @returns {State}
  */
-export function unpackState(data, shapes) {
-  const state = /** @type {any} */ ({ name: data.name, network: data.network, shapes });
+export function unpackState(data, shapes, learns = {}) {
+  const state = /** @type {any} */ ({ name: data.name, network: data.network, shapes, learns });
   for (const table of TABLES) {
     state[table] = {};
     for (const [name, [rows, columns]] of Object.entries(shapes)) {
@@ -64,6 +73,9 @@ export function unpackState(data, shapes) {
   }
   for (const table of MORE) {
     if (data[table]) state[table] = data[table];
+  }
+  for (const [name, { index }] of Object.entries(learns)) {
+    state.learnable[name] = Uint8Array.from(index, (k) => (k ? 1 : 0));
   }
   return state;
 }
@@ -77,6 +89,7 @@ export function packState(state) {
   for (const table of TABLES) {
     data[table] = {};
     for (const [name, bits] of Object.entries(state[table])) {
+      if (table === "learnable" && !isPainted(state, name)) continue;
       if (table === "support" || bits.includes(1)) data[table][name] = packBits(bits);
     }
   }
@@ -97,6 +110,15 @@ export function exists(state, name, k) {
 }
 
 /**
+ * Whether the weights of a matrix learn one by one; otherwise its parameters do.
+ * @param {State} state
+ * @param {string} name
+ */
+export function isPainted(state, name) {
+  return !state.learns[name];
+}
+
+/**
  * Let a brush touch a weight; whether anything changed.
  * @param {State} state
  * @param {string} name
@@ -105,6 +127,7 @@ export function exists(state, name, k) {
  * @param {number} value 1 to set, 0 to clear
  */
 export function paint(state, name, k, brush, value) {
+  if (!isPainted(state, name)) return false;
   if (brush === "absent") {
     if (value && !state.support[name]) {
       state.support[name] = new Uint8Array(state.learnable[name].length).fill(1);
@@ -169,7 +192,7 @@ export function learnableCells(state) {
 /** Steps that can be undone and done again. */
 export class History {
   constructor() {
-    /** @type {{ data: string, shapes: Shapes }[]} */
+    /** @type {{ data: string, shapes: Shapes, learns: Record<string, Learns> }[]} */
     this.steps = [];
     this.at = -1;
   }
@@ -179,7 +202,7 @@ export class History {
     const data = JSON.stringify(packState(state));
     if (this.at >= 0 && this.steps[this.at].data === data) return;
     this.steps = this.steps.slice(Math.max(0, this.at - 200), this.at + 1);
-    this.steps.push({ data, shapes: state.shapes });
+    this.steps.push({ data, shapes: state.shapes, learns: state.learns });
     this.at = this.steps.length - 1;
   }
 
@@ -195,7 +218,7 @@ export class History {
   step(by) {
     if (!this.has(by)) return null;
     this.at += by;
-    const { data, shapes } = this.steps[this.at];
-    return unpackState(JSON.parse(data), shapes);
+    const { data, shapes, learns } = this.steps[this.at];
+    return unpackState(JSON.parse(data), shapes, learns);
   }
 }

@@ -33,6 +33,19 @@ def test_files_read_back(update):
     assert Problem(NET, {"W": update.to_dict()}).updates == {"W": update}
 
 
+@pytest.mark.parametrize("key", ["gain", "tied"])
+def test_groups_have_names(key):
+    """`called` names the groups in the order of their numbers, and is kept in files."""
+    groups = [[0, 5, 0], [2, 0, 5], [0, 0, 2]]
+    table = {"gain": "cells", "groups": groups} if key == "gain" else {"tied": groups}
+    problem = Problem(NET, {"W": {**table, "called": ["E→I", "I→E"]}})
+    names = [f"{key[0]}_W[E→I]", f"{key[0]}_W[I→E]"]
+    assert problem.learning.names == names
+    again = problem_from_dict(tomllib.loads(problem.to_toml()))
+    assert again == problem
+    assert again.learning.names == names
+
+
 @pytest.mark.parametrize("update", UPDATES, ids=str)
 def test_programs_apply_updates(update):
     """A program with the update as values of blocks gives the labels of the updated matrix."""
@@ -75,6 +88,11 @@ def test_structural_zeros():
         ({"tied": [[1], [1, 2]]}, "must be a matrix of whole numbers"),
         ({"tied": "W.csv"}, "must be a matrix of whole numbers"),
         ({"lora": 1, "gain": "rows"}, "one of the keys random, lora, gain, tied"),
+        ({"lora": 1, "called": ["a"]}, "`called` names groups of `groups` or `tied`, not of"),
+        ({"gain": "rows", "called": ["a"]}, "must be a list of 0 names"),
+        ({"gain": "rows", "groups": [1, 2, 2], "called": "ab"}, "must be a list of 2 names"),
+        ({"gain": "rows", "groups": [1, 2, 2], "called": ["a", ""]}, "`called[1]` ('') must be a"),
+        ({"gain": "rows", "groups": [1, 2, 2], "called": ["a", "a"]}, "names two groups 'a'"),
         ({"rank": 1}, "one of the keys random, lora, gain, tied"),
     ],
 )

@@ -15,6 +15,26 @@ from matchprob.page.state import first_problem
 # The machine may be busy with other programs.
 expect.set_options(timeout=180_000)
 TOML = '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
+TYPED = """
+[network]
+kind = "rnn"
+n = 3
+T = 3
+b = 1
+d = 1
+m = 2
+activation = "tanh"
+biases = true
+[names]
+neurons = ["PV", "SST", "Pyr"]
+[types]
+neurons = ["E", "I", "E"]
+[support]
+W = [[0, 1, 1], [1, 0, 1], [1, 0, 0]]
+[learnable]
+W = { gain = "cells" }
+c = "all"
+"""
 # Screenshots are written here, to be inspected.
 ARTEFACTS = Path(os.environ.get("MATCHPROB_ARTEFACTS", "out/page"))
 
@@ -599,6 +619,40 @@ def test_neurons_have_names(open_page):
     expect(page.locator(".mp-hint")).to_contain_text("W, row 0 (AVAL), column 1 (AVAR): fixed")
     expect(page.locator(".mp-glossary")).to_contain_text("T time steps")
     assert page.locator(".mp-size:has([data-size=m])").get_attribute("title") == "samples"
+
+
+def test_parameters_of_types_are_listed_by_table(open_page):
+    """Of a circuit with types Identify and Record list parameters by table, and units by name."""
+    page = open_page()
+    load(page, TYPED)
+    settled(page)
+    expect(page.locator("[data-matrix=W] .mp-head-row").nth(1)).to_have_text("SST")
+    expect(page.locator("[data-matrix=W] .mp-count")).to_contain_text("3 gains")
+    cell(page, "W", 1).hover()
+    expect(page.locator(".mp-hint")).to_contain_text("learns by g_W[I→E]")
+    before = learning(page)
+    cell(page, "W", 1).click()
+    assert learning(page) == before == [1, 2, 3, 5, 6]
+    page.click("[data-action=identify]")
+    page.click(".mp-go")
+    page.wait_for_selector(".mp-told-done")
+    heads = page.locator(".mp-list h3")
+    expect(heads).to_have_text(["g_W: 3 of 3 free", "t_c: 2 of 2 free"])
+    expect(page.locator(".mp-names").first).to_contain_text("g_W[I→E]")
+    page.click("[data-action=record]")
+    page.click(".mp-go")
+    page.wait_for_selector(".mp-told-done .mp-list")
+    chosen = page.locator(".mp-names").first.locator("li")
+    names = [text.removeprefix("unit ") for text in chosen.all_inner_texts()]
+    assert set(names) < {"PV", "SST", "Pyr"}
+    lit = page.locator("[data-matrix=W] .mp-head-row.mp-recorded")
+    assert lit.all_inner_texts() == names
+    expect(heads).to_contain_text(["record ", "g_W: 0 of 3 free", "t_c: 0 of 2 free"])
+    page.click("[data-action=design]")
+    page.click(".mp-go")
+    expect(page.locator(".mp-told-failed")).to_contain_text("use the command `design`")
+    ARTEFACTS.mkdir(parents=True, exist_ok=True)
+    page.screenshot(path=str(ARTEFACTS / "types.png"), full_page=True)
 
 
 def test_a_large_net_keeps_its_actions_in_the_window(open_page):

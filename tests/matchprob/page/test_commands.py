@@ -7,10 +7,12 @@ from pathlib import Path
 
 import pytest
 
+from algebra.questions.record.elements import ELEMENT_KINDS
 from matchprob import LinearRNN, Problem, Study
 from matchprob.api import certify as certificates
 from matchprob.api import estimate as estimates
 from matchprob.api import identify as identities
+from matchprob.api import record as recordings
 from matchprob.api.designs import design as designs
 from matchprob.api.designs import repair as repairs
 from matchprob.api.designs.goals import GOALS
@@ -18,7 +20,7 @@ from matchprob.api.question import network_of
 from matchprob.cli import app
 from matchprob.page import trials
 from matchprob.page.answers import lock_files, read_data
-from matchprob.page.commands import ACTIONS, command, request
+from matchprob.page.commands import ACTIONS, TARGETS, command, request
 from matchprob.page.jobs import JOBS
 from matchprob.page.state import PageState
 from matchprob.verbs.verb import VERBS
@@ -32,6 +34,9 @@ LOCKED = {"W": [[0, 1, 0], [0, 0, 0], [0, 0, 0]]}
 OPTIONS = [
     ("certify", {}),
     ("identify", {}),
+    ("record", {}),
+    *[("record", {"elements": kind, "noise": ""}) for kind in ELEMENT_KINDS],
+    *[("record", {"target": target, "noise": 0.25}) for target in TARGETS],
     ("repair", {"goal": ""}),
     ("repair", {"goal": "positive"}),
     ("repair", {"goal": "maximal"}),
@@ -61,6 +66,7 @@ def calls(monkeypatch):
         "design": [(designs, "design")],
         "repair": [(repairs, "repair")],
         "identify": [(identities, "identify")],
+        "record": [(recordings, "record")],
         "compare": [(estimates, "compare"), (trials, "compare_problems")],
     }
     for verb, places in verbs.items():
@@ -129,7 +135,7 @@ def test_the_page_does_what_its_command_does(what, options, calls, tmp_path, mon
     words = shlex.split(line)
     assert words[:2] == ["matchprob", what]
     of_command = made(lambda: app([*words[1:], "--json"], standalone_mode=False))
-    for key in ("advance", "name"):
+    for key in ("advance", "name", "first"):
         of_page[1].pop(key, None)
         of_command[1].pop(key, None)
     assert of_page == of_command
@@ -139,13 +145,16 @@ def test_every_action_is_compared():
     """The list above contains every action and every goal of the page."""
     assert {what for what, _ in OPTIONS} == set(ACTIONS)
     offered = {name for name, goal in GOALS.items() if not goal.needs_cost_budget}
+    kinds = {more.get("elements", "units") for what, more in OPTIONS if what == "record"}
+    assert kinds == set(ELEMENT_KINDS)
     assert {more.get("goal", "cheapest") for what, more in OPTIONS if what == "design"} == offered
 
 
 @pytest.mark.parametrize(
     ("what", "options"),
     [("fly", {}), ("design", {"goal": "nonsense"}), ("design", {"budget": -1}),
-     ("estimate", {"trials": "many"})],
+     ("estimate", {"trials": "many"}), ("record", {"noise": "much"}),
+     ("record", {"target": "unit 1"}), ("record", {"elements": "neurons"})],
 )  # fmt: skip
 def test_an_unknown_option_is_refused(what, options):
     """An unknown option is bad input."""

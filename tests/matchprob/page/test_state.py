@@ -1,6 +1,7 @@
 """The state of the page: conversion to data and back, errors with their location."""
 
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -48,9 +49,57 @@ def test_a_state_reads_back():
     assert again.name == "x.toml"
 
 
+TYPED = """
+[network]
+kind = "rnn"
+n = 3
+T = 2
+b = 1
+d = 1
+m = 2
+activation = "tanh"
+biases = true
+
+[names]
+neurons = ["a", "b", "c"]
+
+[types]
+neurons = ["E", "E", "I"]
+
+[support]
+W = [[0, 1, 1], [1, 0, 1], [1, 0, 0]]
+
+[learnable]
+W = { gain = "cells" }
+c = "all"
+"""
+
+
+def test_a_state_with_parameters_reads_back(tmp_path):
+    """Gains and ties of types come back with their names; the page knows what moves each weight."""
+    state = parse(TYPED, tmp_path)
+    again = read_state(state.to_dict())
+    assert again.problem == state.problem
+    names = ["g_W[E→E]", "g_W[I→E]", "g_W[E→I]", "t_c[E]", "t_c[I]"]
+    assert again.problem.learning.names == state.problem.learning.names == names
+    learns = again.learns()
+    assert learns["W"]["parameters"] == names[:3]
+    assert learns["W"]["index"] == [0, 1, 2, 1, 0, 2, 3, 0, 0]
+    larger = replace(state.problem.network, m=5)
+    assert resized(state, larger).problem.updates == state.problem.updates
+    grown = resized(state, replace(state.problem.network, n=4)).problem
+    assert not grown.updates
+    assert parse(state.problem.to_toml(), tmp_path).problem.learning.names == names
+
+
 @pytest.mark.parametrize(
     "change",
     [
+        {"updates": 3},
+        {"updates": {"W": 3}},
+        {"updates": {"V": {"gain": "rows"}}},
+        {"updates": {"W": {"gain": "rows", "called": ["a"]}}},
+        {"updates": {"W": {"tied": "groups.csv"}}},
         {"network": {"kind": "lrnn", "n": 2}},
         {"network": None},
         {"learnable": {"W": "A"}},
