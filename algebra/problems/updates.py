@@ -340,7 +340,9 @@ class CellwiseUpdate(Update):
                 raise InputError(f"`{CALLED}[{k}]` ({shown(name)}) must be a word")
         if twice := [name for name, count in Counter(names).items() if count > 1]:
             raise InputError(f"`{CALLED}` names two groups {shown(twice[0])}")
-        return replace(self, called=tuple(zip(numbers, names, strict=True)))
+        own: Any = self
+        renamed: CellwiseUpdate = replace(own, called=tuple(zip(numbers, names, strict=True)))
+        return renamed
 
     @abstractmethod
     def numbered(self, shape: tuple[int, int]) -> list[int]:

@@ -33,7 +33,7 @@ from matchprob.page import immediate
 from matchprob.page.state import Misplaced, pack
 
 if TYPE_CHECKING:
-    from algebra.questions.record.recording import Recording
+    from algebra.questions.record.result import Recording
 
 _UNWRITTEN = "Equations in the parameters of updates are those of the command `inspect`."
 # Seconds between two progress events.

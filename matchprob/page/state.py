@@ -339,7 +339,9 @@ def resized(state: PageState, network: Network) -> PageState:
     problem, shapes = state.problem, state.problem.network.shapes
     updates = problem.updates
     support = fit(problem.support, 1)
-    learnable = fit({n: mask for n, mask in problem.learnable.items() if n not in updates}, 0)
+    learnable: dict[str, Any] = fit(
+        {n: mask for n, mask in problem.learnable.items() if n not in updates}, 0
+    )
     learnable |= {n: own for n, own in updates.items() if network.shapes.get(n) == shapes[n]}
     # Signs may be about units that no longer exist.
     laws = replace(problem.distribution, signs=None)
