@@ -21,7 +21,7 @@ from flint import fmpq
 
 from algebra.errors import whole_number
 from algebra.linalg.numbers import nearest_double
-from algebra.linalg.rational import rational_echelon
+from algebra.linalg.rational import rational_echelon, rational_product
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
 from algebra.networks.masks import held
@@ -129,7 +129,7 @@ class Instance:
         if drawn is not None:
             assert samples is None
             return weights, X, to_rational(drawn)
-        return weights, X, network.teach(teacher, X)
+        return weights, X, network.teach(teacher, X, rational_product)
 
     @property
     def spanning_samples(self) -> list[int] | None:

@@ -68,6 +68,17 @@ def array(rows: Iterable[Sequence[Any]], columns: int) -> Rationals:
     return out
 
 
+def rational_product(a: Rationals, b: Rationals) -> Rationals:
+    """The product of matrices over Q, by python-flint.
+
+    Examples
+    --------
+    >>> rational_product(array([[1, 2]], 2), array([[3], [4]], 1)).tolist()
+    [[11]]
+    """
+    return array((rational_matrix(a) * rational_matrix(b)).tolist(), b.shape[1])
+
+
 def rational_texts(rows: Rows) -> list[list[str]]:
     """The entries as texts, "3" or "-3/4", as in files.
 

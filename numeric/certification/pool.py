@@ -37,11 +37,14 @@ class RealPool:
     ----------
     chain : Chain
     instance : Instance
+    enough : int, optional
+        After this number of solutions no endpoint need be tested; None for no limit.
     """
 
-    def __init__(self, chain: Chain, instance: Instance) -> None:
+    def __init__(self, chain: Chain, instance: Instance, enough: int | None = None) -> None:
         self._chain = chain
         self._instance = instance
+        self._enough = enough
         self._target = make_target(chain, instance)
         self._pool = RootPool(chain)
 
@@ -53,13 +56,26 @@ class RealPool:
         if not len(ends):
             return
         roots = distinct_endpoints(ends).astype(complex)
+        if self._enough is not None and self._chain.is_large:
+            # To write the equations in discs takes longer than a test in balls.
+            for root in roots:
+                if not self.is_enough:
+                    self._take_exactly(root[None])
+            return
         certified = certify_roots(self._chain, self._target, roots, lifted_first=True)
         left = certified.kind == FAILED
         if left.any():
-            roots = certified.roots[left]
-            exact = certify_exact(self._chain, self._instance, roots, most_bits=_MOST_BITS)
-            self._pool.add(_real_only(exact))
+            self._take_exactly(certified.roots[left])
         self._pool.add(_real_only(certified))
+
+    @property
+    def is_enough(self) -> bool:
+        """Whether it has enough solutions."""
+        return self._enough is not None and len(self) >= self._enough
+
+    def _take_exactly(self, roots: np.ndarray) -> None:
+        exact = certify_exact(self._chain, self._instance, roots, most_bits=_MOST_BITS)
+        self._pool.add(_real_only(exact))
 
     @property
     def solutions(self) -> tuple[tuple[float, ...], ...]:

@@ -36,6 +36,10 @@ _BATCH = 64
 _FIRST = 8
 # Newton steps of a start.
 _MOST_STEPS = 150
+# Of large nets, where one solution is enough: the next batches, and after how many steps only so
+# many starts, those of the smallest residuals, go on.  The first solution takes half of the work.
+_RACING = 32
+_RACE = ((20, 8), (60, 4), (300, 1))
 
 
 def multistart_newton(
@@ -83,7 +87,7 @@ def multistart_newton(
         raise InputError(f"`starts` ({starts}) must be at least 0")
     began = time.process_time()
     chain = chain or make_chain(instance.allocation, instance.problem.support)
-    pool = RealPool(chain, instance) if pool is None else pool
+    pool = RealPool(chain, instance, enough) if pool is None else pool
     parameters = chain.parameters(instance)
     from_teacher = 0
 
@@ -102,19 +106,20 @@ def multistart_newton(
     scale = instance.spread
     done = converged = last_new = 0
     drawn = np.zeros((0, chain.unknowns))
-    while done < starts and (enough is None or len(pool) < enough):
+    while done < starts and not pool.is_enough:
         check_time()
         if time.process_time() - began > seconds:
             break
         if done and done == teacher_at:
             from_teacher = take_teacher()
-            if enough is not None and len(pool) >= enough:
+            if pool.is_enough:
                 break
         if not len(drawn):
             size = min(_BATCH, starts - done)
             spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
             drawn = rng.standard_normal((size, chain.unknowns)) * scale * spread
-        size = _FIRST if enough is not None and not done else len(drawn)
+        size = _RACING if enough == 1 and chain.is_large else len(drawn)
+        size = _FIRST if enough is not None and not done else size
         first, drawn = drawn[:size], drawn[size:]
         size = len(first)
         ends, good = damped_newton(chain, parameters, first, first=enough == 1)
@@ -141,24 +146,27 @@ def damped_newton(
         A real parameter vector.
     starts : ndarray, shape (·, r)
     first : bool, optional
-        Whether the first start that has converged ends all others.
+        Whether one solution is enough: the first start that has converged ends all others, and of
+        large nets starts with large residuals are given up.
 
     Returns
     -------
     ends : ndarray, shape (·, r)
+        Not those of starts that were given up.
     converged : ndarray of bool
         Whether the relative residual fell below 1e-10.
     """
     size = max(float(np.abs(parameters[chain.y_at :]).max()), 1e-300)
-    runs = levenberg_marquardt(
-        lambda w, _: residuals(chain, parameters, w),
-        starts,
-        _MOST_STEPS,
-        enough=(1e-15 * size) ** 2,
-        damping=Damping(),
-        first=first,
-    )
-    return runs.ends, np.sqrt(runs.cost) <= 1e-10 * size
+    for steps, kept in _RACE if first and chain.is_large else ((_MOST_STEPS, len(starts)),):
+        runs = levenberg_marquardt(
+            lambda w, _: residuals(chain, parameters, w), starts, steps,
+            enough=(1e-15 * size) ** 2, damping=Damping(), first=first,
+        )  # fmt: skip
+        converged = np.sqrt(runs.cost) <= 1e-10 * size
+        if converged.any():
+            break
+        starts = runs.ends[np.argsort(runs.cost)[:kept]]
+    return runs.ends, converged
 
 
 class LowerBoundEngine(SequentialEngine):

@@ -98,14 +98,13 @@ class RealSearch:
         self._enough, self._seconds = enough, seconds
         self._began = time.process_time()
         self.paths = LabelPaths(instance, chain, seed)
-        self.pool = RealPool(chain, instance)
+        self.pool = RealPool(chain, instance, enough)
         self._runs = 0
 
     @property
     def is_over(self) -> bool:
         """Whether enough solutions were found, or time is up."""
-        found = self._enough is not None and len(self.pool) >= self._enough
-        return found or self._left <= 0
+        return self.pool.is_enough or self._left <= 0
 
     @property
     def few(self) -> bool:

@@ -9,7 +9,6 @@ it), one term for each occurrence of the matrix in the chain.
 
 from __future__ import annotations
 
-from math import prod
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -52,11 +51,15 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
     for k in range(1, K + 1):
         S.append(M[k] @ S[-1])
     if chain.read_all:
-        # The P_k are stored consecutively: sums over k are single products.
-        P = block(chain.p_at[1], K * c, m)
+        # The P_k are stored consecutively: sums over k are single products.  H_q begins at P_{q+1}.
+        own = np.atleast_2d(parameters)
+        P = own[:, chain.p_at[1] :][:, : K * c * m].reshape(len(own), K * c, m)
         before = np.concatenate(S, axis=2)
         Z = before[:, :, c:] @ P
-        H = [before[:, :, : (K - q) * c] @ P[:, q * c :] for q in range(K)]
+        later = np.zeros((len(own), K * c, K, m), own.dtype)
+        for q in range(K):
+            later[:, : (K - q) * c, q] = P[:, q * c :]
+        H = before[:, :, : K * c] @ later.reshape(-1, K * c, K * m)
     else:
         Z = S[K]
     A = [block(chain.d_at, chain.network.d, n[K])]
@@ -69,15 +72,10 @@ def labels(chain: Chain, parameters: np.ndarray, w: np.ndarray) -> tuple[np.ndar
     a, x = a[:, None], x[:, None]
     for matrix, step, v, i, j in chain.learning:
         if matrix == "M" and chain.read_all:
-            # Entries (a, i) and (j, x) of the factors, as places in flat arrays.
-            left, right = (a * A[0].shape[2] + i).ravel(), (j * m + x).ravel()
-            # The sizes are named, since there may be no points.
-            total = sum(
-                np.take(A[q].reshape(count, prod(A[q].shape[1:])), left, axis=1)
-                * np.take(H[q].reshape(count, prod(H[q].shape[1:])), right, axis=1)
-                for q in range(K)
-            )
-            J[:, :, v] = np.asarray(total).reshape(count, e, len(v))
+            # Of each weight a product of matrices: columns i of all A_q, and rows j of all H_q.
+            left = np.stack(A[:K], axis=3)[:, :, i].transpose(0, 2, 1, 3)
+            right = H[:, j].reshape(count, len(v), K, m)
+            J[:, :, v] = (left @ right)[:, :, a[:, 0], x[:, 0]].transpose(0, 2, 1)
         elif matrix == "M":
             J[:, :, v] = A[K - step][:, a, i] * S[step - 1][:, j, x]
         elif matrix == "S0":

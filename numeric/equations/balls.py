@@ -34,7 +34,6 @@ from numeric.equations.lanes.tape import (
     SOLVE,
 )
 from numeric.equations.system import ParameterSystem
-from numeric.equations.system_forms import EquationTapes
 
 _ZERO = acb(0)
 # A factor that is this object causes no multiplication.
@@ -195,6 +194,8 @@ def _getter(places: list[int]) -> Callable[[list[acb]], Sequence[acb]]:
 class BallSystem:
     """Equations of a system in its weights, at one parameter vector.
 
+    They are computed as in floating point, by products of arrays whose entries are balls.
+
     Parameters
     ----------
     of : ParameterSystem
@@ -203,33 +204,10 @@ class BallSystem:
     """
 
     def __init__(self, of: ParameterSystem, vector: Sequence[acb]) -> None:
-        self.tapes, self._values, self._derivatives = of.once(
-            "equations in balls", lambda: _read(of)
-        )
-        self._x = [*vector, *[_ZERO] * (self.tapes.slots - len(vector))]
-
-    def residual(self, w: Sequence[acb]) -> acb_mat:
-        """``D Z - Y`` on the equations (r×1) at w."""
-        return self._run(w, [self._values])
+        self._of, self._vector = of, np.array(vector, object)
 
     def evaluate(self, w: Sequence[acb]) -> tuple[acb_mat, acb_mat]:
-        """Residuals (r×1) and Jacobian (r×r) at w, a point or a polydisc."""
-        residual, at, r = (
-            self._run(w, [self._values, self._derivatives]),
-            self.tapes.jacobian,
-            len(w),
-        )
-        return residual, acb_mat(r, r, self._x[at : at + r * r])
-
-    def _run(self, w: Sequence[acb], tapes: Sequence[BallTape]) -> acb_mat:
-        for at, value in zip(self.tapes.places.tolist(), w, strict=True):
-            self._x[at] = value
-        for tape in tapes:
-            tape.run(self._x)
-        at = self.tapes.f
-        return acb_mat(len(w), 1, [-z for z in self._x[at : at + len(w)]])
-
-
-def _read(of: ParameterSystem) -> tuple[EquationTapes, BallTape, BallTape]:
-    tapes = of.equations_as_tapes(lifted=False)
-    return tapes, BallTape(tapes.values), BallTape(tapes.derivatives)
+        """Residuals ``D Z - Y`` (r×1) and Jacobian (r×r) at w, a point or a polydisc."""
+        F, J = self._of.residuals(self._vector, np.array(w, object)[None])
+        r = len(w)
+        return acb_mat(r, 1, F[0].tolist()), acb_mat(r, r, J[0].ravel().tolist())

@@ -46,6 +46,8 @@ from numeric.instances import Instance, labels_of, stacked
 _WELL = 1e4
 # Ratio of the sizes of samples' rows from which they are evened out.
 _UNEVEN = 1e6
+# Entries of states above which a chain is large: to write its tapes takes tenths of a second.
+_LARGE = 100
 # Kinds of learnable cells besides `IN_M`.
 IN_S0 = 1
 IN_D = 2
@@ -246,6 +248,11 @@ class Chain(ParameterSystem):
     @cached_property
     def _output(self) -> str:
         return self.network.chain().output
+
+    @property
+    def is_large(self) -> bool:
+        """Whether its tapes are so long that they should serve for many roots."""
+        return int(self.widths.sum()) * self.columns > _LARGE
 
     def _learns(self, name: str) -> bool:
         return name in self.allocation.matrices

@@ -5,6 +5,7 @@ import numpy as np
 from matchprob import LinearRNN, Problem, draw_instance
 from numeric.certification.pool import RealPool, distinct_endpoints
 from numeric.engines.exact import ExactEngine
+from numeric.engines.multistart import damped_newton
 from numeric.equations.chain import make_chain
 from tests.samples import LONG
 
@@ -33,6 +34,28 @@ def test_exact_solutions_are_taken_once_each_and_other_points_never():
         assert len(pool) == len(known)
         order = sorted(known)
         assert np.allclose(pool.solutions, order, rtol=1e-8)
+
+
+def test_one_solution_of_a_large_net_is_proved_in_balls(monkeypatch):
+    """Of endpoints the first solution is taken and no other tested; no tape is written."""
+    mask = np.zeros((16, 16), int)
+    mask[[1, 1, 4, 4], [3, 4, 3, 4]] = 1
+    problem = Problem(LinearRNN(n=16, T=7, b=1, d=1, m=4), {"W": mask.tolist()})
+    instance, chain = draw_instance(problem, 0, 0), make_chain(problem.allocation)
+    assert chain.is_large
+    monkeypatch.setattr(type(chain), "equations_as_tapes", None)
+    starts = np.random.default_rng(0).standard_normal((64, 4)) / 4
+    ends, good = damped_newton(chain, chain.parameters(instance), starts, first=True)
+    assert good.any()
+    pool = RealPool(chain, instance, 1)
+    pool.take(starts[:2])
+    assert not pool.is_enough
+    root = ends[good][0]
+    pool.take(np.array([root, -root, root]))
+    assert pool.is_enough
+    [solution] = pool.solutions
+    assert np.allclose(solution, root)
+    assert instance.residual(instance.with_weights(solution)) < 1e-12
 
 
 def test_clusters_are_thinned_and_scales_are_the_laws():
