@@ -99,7 +99,8 @@ def multistart_newton(
         return len(pool) - before
 
     # The tapes of a path of a large net cost more than the first batch, which often suffices.
-    teacher_at = 0 if enough is None or starts < _BATCH else _BATCH
+    some = 4 * _BATCH if chain.is_large else _BATCH
+    teacher_at = 0 if enough is None or starts < some else some
     if not teacher_at:
         from_teacher = take_teacher()
     rng = np.random.default_rng(np.random.SeedSequence(0, spawn_key=(instance.index, 0x3357)))

@@ -38,6 +38,8 @@ _FREE_LEFT = 1e-10
 # With at least so many times as many free states as weights, a few runs in the weights come first.
 _MORE_STATES = 4
 _FEW_RUNS = 64
+# As many in large nets, whose paths need tapes of their own.
+_FEW_OF_LARGE = 256
 # Paths before the Newton runs, and in total.
 FIRST_PATHS = 112
 MOST_PATHS = 2032
@@ -125,7 +127,7 @@ class RealSearch:
         if self._chain.read_all:
             free = core_dimension(self._instance.allocation)
             if free is not None and free >= _MORE_STATES * self._chain.unknowns:
-                self.run(_FEW_RUNS)
+                self.run(_FEW_OF_LARGE if self._chain.is_large else _FEW_RUNS)
             self.solve()
         self.follow(FIRST_PATHS)
         if not (self._chain.read_all or self.few):
