@@ -2,8 +2,8 @@
 
 ``python benchmarks/bench_trial_costs.py`` prints a row for each network; a trial that is not done
 in `SECONDS` is a lower bound.  The expected times choose how many trials are suggested
-(`algebra.certificates.trial_costs`).  Of large recurrent linear nets, with as many random weights of
-W as labels, nothing is expected: a trial is one certified solution.
+(`algebra.certificates.trial_costs`).  Large recurrent linear nets have as many random weights of W
+as labels; a trial is one certified solution.
 """
 
 from __future__ import annotations
