@@ -15,6 +15,7 @@ import importlib
 import math
 import os
 import pickle
+import select
 import signal
 import subprocess
 import sys
@@ -185,32 +186,99 @@ def call_apart(function: Callable[..., Result], *arguments: Any) -> Result:
     """
     if not can_end():
         return function(*arguments)
-    name = (function.__module__, function.__qualname__)
-    paths = (_ROOT, os.environ.get("PYTHONPATH", ""))
-    done = run_program(
-        [sys.executable, "-m", "algebra.children"],
-        given=pickle.dumps((name, arguments)),
-        environment={**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)},
-    )
-    if done.status:
-        how = done.errors.strip().rpartition("\n")[2]
-        if how.startswith("MemoryError"):
-            raise MemoryError
-        raise RuntimeError(f"{'.'.join(name)} failed in a child ({done.status}): {how}")
-    value: Result = pickle.loads(done.output)
-    return value
+    with Caller() as caller:
+        return caller.call(function, *arguments)
 
 
-def _serve_call() -> None:
-    """Run one call in the child, from the standard input to the standard output."""
-    (module, name), arguments = pickle.load(sys.stdin.buffer)
-    # Output of a library must not be mixed with the value.
+class Caller:
+    """A child process for long calls, one after the other; it starts with the first.
+
+    A context manager: the process ends with it, and after a call that failed or was ended.
+    """
+
+    def __init__(self) -> None:
+        self._child: subprocess.Popen[bytes] | None = None
+        self._files = contextlib.ExitStack()
+
+    def __enter__(self) -> Caller:
+        self._errors = self._files.enter_context(tempfile.TemporaryFile())
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._end()
+        self._files.close()
+
+    def call(self, function: Callable[..., Result], *arguments: Any) -> Result:
+        """The value of a call, computed by the child.
+
+        Parameters
+        ----------
+        function : callable
+            At the top level of a module of this project.
+        *arguments
+            They must be picklable; so must the value.
+
+        Raises
+        ------
+        RuntimeError, MemoryError, OutOfTime
+            As `call_apart`.
+        """
+        child = self._child = self._child or self._start()
+        assert child.stdin is not None
+        assert child.stdout is not None
+        name = (function.__module__, function.__qualname__)
+        try:
+            # What the child does not read says its status.
+            with contextlib.suppress(BrokenPipeError):
+                pickle.dump((name, arguments), child.stdin)
+                child.stdin.flush()
+            while not select.select([child.stdout], [], [], time_left(POLL_SECONDS))[0]:
+                check_time()
+            value: Result = pickle.load(child.stdout)
+        except (EOFError, pickle.UnpicklingError):
+            status, how = child.wait(), self._last_line()
+            self._end()
+            if how.startswith("MemoryError"):
+                raise MemoryError from None
+            raise RuntimeError(f"{'.'.join(name)} failed in a child ({status}): {how}") from None
+        except BaseException:
+            self._end()
+            raise
+        return value
+
+    def _start(self) -> subprocess.Popen[bytes]:
+        check_time()
+        paths = (_ROOT, os.environ.get("PYTHONPATH", ""))
+        return start_child(
+            [sys.executable, "-m", "algebra.children"],
+            {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)},
+            stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=self._errors,
+        )  # fmt: skip
+
+    def _last_line(self) -> str:
+        self._errors.seek(0)
+        return self._errors.read().decode(errors="replace").strip().rpartition("\n")[2]
+
+    def _end(self) -> None:
+        if self._child is not None:
+            end_child(self._child)
+        self._child = None
+
+
+def _serve_calls() -> None:
+    """Run calls in the child, from the standard input to the standard output, to its end."""
+    # Output of a library must not be mixed with the values.
     answers = os.dup(1)
     os.dup2(2, 1)
-    value = getattr(importlib.import_module(module), name)(*arguments)
     with os.fdopen(answers, "wb") as stream:
-        pickle.dump(value, stream)
+        while True:
+            try:
+                (module, name), arguments = pickle.load(sys.stdin.buffer)
+            except EOFError:
+                return
+            pickle.dump(getattr(importlib.import_module(module), name)(*arguments), stream)
+            stream.flush()
 
 
 if __name__ == "__main__":
-    _serve_call()
+    _serve_calls()

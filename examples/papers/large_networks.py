@@ -36,7 +36,7 @@ from matchprob.api.certify import certify, verify
 from matchprob.api.estimate import estimate
 from matchprob.figures import Numbers, Run, register_figure
 from matchprob.figures.curves import FigureLayout
-from matchprob.figures.experiments import compute
+from matchprob.figures.experiments import Task, compute
 from matchprob.figures.tables import Rows, Tables, cell_number, groups, markdown_table
 from matchprob.report.drawing.palette import SERIES
 from matchprob.report.drawing.style import heading, tidy
@@ -184,7 +184,7 @@ def _limit(task: _Task) -> dict[str, Any]:
     # Of labels that are 0 every trial is decided over Q, which takes longer.
     if any(part.teacher is not None for part in parts):
         trials = -(-trials // 2)
-    mp = any_of([estimate(part, trials, seed=seed) for part in parts])
+    mp = any_of([_whole(estimate(part, trials, seed=seed), trials) for part in parts])
     counts = MatchCounts(mp.matched, mp.unmatched, mp.undetermined, None)
     return out | {"counts": [asdict(counts)]}
 
@@ -235,7 +235,7 @@ def _table(run: Run) -> Rows:
         finite = {c: _Task(c, T, b, d, sizes, trials, run.seed) for c in limits}
         if (r, T, b, d) in _LIMITS_ALONE:
             finite = {}
-        found = _computed(run, [*limits.values(), *finite.values()])
+        found = _computed(run, [*limits.values(), *finite.values()], _work)
         for cells, task in limits.items():
             (limit,) = found[task]["counts"]
             own = found[finite[cells]]["counts"] if finite else [{"root_count": None}]
@@ -255,10 +255,12 @@ def _table(run: Run) -> Rows:
     return rows
 
 
-def _computed(run: Run, tasks: Sequence[_Task]) -> dict[_Task, dict[str, Any]]:
-    found = compute(run, tasks, lambda task: (repr(task), 0), _work)
+def _computed(
+    run: Run, tasks: Sequence[Task], work: Callable[[Task], dict[str, Any]]
+) -> dict[Task, dict[str, Any]]:
+    found = compute(run, tasks, lambda task: (repr(task), 0), work)
     if not found.keys() >= set(tasks):
-        # What is finished is kept.
+        # What is finished is kept, as the command says.
         raise KeyboardInterrupt
     return found
 
@@ -272,7 +274,7 @@ def _curves(run: Run) -> Rows:
         groups_of = [near, *((n,) for n in sizes[len(near) :])]
         tasks = [_Task(curve.cells, T, 1, 1, own, run.trials, run.seed) for own in groups_of]
         limit = _Task(curve.cells, T, 1, 1, (), 2 * run.trials, run.seed)
-        found = _computed(run, [*tasks, *([limit] if curve.limit is None else [])])
+        found = _computed(run, [*tasks, *([limit] if curve.limit is None else [])], _work)
         if curve.limit is None:
             last = {"n": 0, "trials": limit.trials, **_numbers(found[limit]["counts"][0])}
         else:
@@ -342,19 +344,28 @@ def approach(rows: Rows) -> Rows:
     return out
 
 
+@dataclass(frozen=True)
+class _Random:
+    """Trials of r random cells of W at n units, or of the limit (n = 0); m = T."""
+
+    curve: str
+    r: int
+    n: int
+    T: int
+    d: int
+    trials: int
+    seed: int
+
+
 def _random(run: Run) -> Rows:
     """Random allocations: r fixed beside the limit; r = n and n log n as in Figure 2."""
-    trials, rows = max(1, run.trials // 80), []
+    trials = max(1, run.trials // 80)
+    tasks = []
     for r in run.some(range(2, 7)):
-        random = RandomCells(budget=r)
         # Six cells have up to hundreds of solutions at finite n.
         for n in (0, *(() if r > 5 else run.some((16, 64)))):
-            network = LinearRNN(n=n or 2 * r, T=r, b=1, d=1, m=r)
             own = trials if n else max(1, run.trials // (10 if r > 5 else 5))
-            found = estimate(Problem(network, {"W": random}), own, seed=run.seed, limit=not n,
-                             store=run.store, workers=run.workers)  # fmt: skip
-            rows.append(_random_row("r fixed", n, network, r, found))
-        run.say(f"{r} random cells")
+            tasks.append(_Random("r fixed", r, n, r, 1, own, run.seed))
     growing: dict[str, Callable[[int], int]] = {
         "r = n": lambda n: 2,
         "r = n log n": lambda n: round(2 * math.log(n)),
@@ -362,23 +373,35 @@ def _random(run: Run) -> Rows:
     for name, outputs in growing.items():
         for n in run.some((4, 8, 12)):
             T, d = n // 2, outputs(n)
-            network = LinearRNN(n=n, T=T, b=1, d=d, m=T)
-            random = RandomCells(budget=d * T, max_per_row=T, max_per_column=min(T * d, n))
-            found = estimate(Problem(network, {"W": random}), trials, seed=run.seed,
-                             store=run.store, workers=run.workers, trial_timeout=60)  # fmt: skip
-            rows.append(_random_row(name, n, network, d * T, found))
-        run.say(name)
-    return rows
+            tasks.append(_Random(name, d * T, n, T, d, trials, run.seed))
+    found = _computed(run, tasks, _tried)
+    run.say(f"{len(tasks)} numbers of random cells")
+    return [found[task] for task in tasks]
 
 
-def _random_row(name: str, n: int, network: LinearRNN, r: int, found: Estimate) -> dict[str, Any]:
+def _tried(task: _Random) -> dict[str, Any]:
+    """The row of random cells."""
+    r, n, T, d = task.r, task.n, task.T, task.d
+    network = LinearRNN(n=n or 2 * r, T=T, b=1, d=d, m=T)
+    random, more = RandomCells(budget=r), dict[str, Any]()
+    if task.curve != "r fixed":
+        random = RandomCells(budget=r, max_per_row=T, max_per_column=min(T * d, n))
+        more = {"trial_timeout": 60.0}
+    problem = Problem(network, {"W": random})
+    found = _whole(estimate(problem, task.trials, seed=task.seed, limit=not n, **more), task.trials)
     counts = named(found, "matched", "unmatched", "undetermined")
-    row = {"curve": name, "r": r, "n": n, "T": network.T, "d": network.d, "trials": found.trials}
-    certified = found.certified is not None
-    return row | {
+    return {
+        "curve": task.curve, "r": r, "n": n, "T": T, "d": d, "trials": found.trials,
         "undetermined": found.undetermined,
-        **_numbers(counts | {"certified": certified}),
-    }
+        **_numbers(counts | {"certified": found.certified is not None}),
+    }  # fmt: skip
+
+
+def _whole(found: Estimate, trials: int) -> Estimate:
+    """An estimate with all its trials; one that was interrupted must not be kept as a result."""
+    if found.trials < trials:
+        raise KeyboardInterrupt
+    return found
 
 
 def _panel(axes: Axes, tables: Tables) -> Axes:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -26,6 +27,22 @@ from matchprob.verbs.verb import LineArgument, LineOption
 # Of a first look.
 _QUICK_POINTS = 2
 _QUICK_TRIALS = 40
+
+
+@contextmanager
+def _kept_in(store: Path) -> Iterator[None]:
+    """An interrupt, or a lack of memory, says that the store has what is finished."""
+    from algebra.errors import Unfinished
+
+    try:
+        yield
+    except (KeyboardInterrupt, MemoryError) as end:
+        if not store.exists():
+            raise
+        why = "out of memory" if isinstance(end, MemoryError) else "interrupted"
+        raise Unfinished(
+            f"{why}; what is finished is kept in {store}, the same command goes on"
+        ) from None
 
 
 class Suffix(StrEnum):
@@ -130,7 +147,8 @@ def reproduce(
             data=data,
             points=points,
         )
-        numbers = figure.compute(run)
+        with _kept_in(run.store):
+            numbers = figure.compute(run)
         tables, finished = numbers.tables, numbers.finished
         if as_json:
             print_json(

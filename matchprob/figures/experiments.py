@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from queue import Empty, SimpleQueue
+from threading import Thread
 from typing import Any, TypeVar
 
-from algebra.children import POLL_SECONDS, call_apart
+from algebra.children import POLL_SECONDS, Caller
 from algebra.time_limits import StopRequest, check_time, checked, stoppable
 from matchprob.figures import Run
 from numeric.studies.store import Store
@@ -23,7 +24,7 @@ def compute(
     work: Callable[[Task], Result],
     on_result: Callable[[Task, Result], None] = lambda task, result: None,
 ) -> dict[Task, Result]:
-    """Results of all tasks; an interrupt keeps the finished ones.
+    """Results of all tasks, in their order; an interrupt keeps the finished ones.
 
     Parameters
     ----------
@@ -50,41 +51,67 @@ def compute(
             else:
                 left.append(task)
         with suppress(KeyboardInterrupt):
-            for task, result in zip(left, _map(run.workers, work, left), strict=True):
+            for task, result in _results(run.workers, work, left):
                 store.keep(*key(task), result)
                 out[task] = result
                 on_result(task, result)
-    return out
+    return {task: out[task] for task in tasks if task in out}
 
 
-def _map(workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]) -> Iterable[Result]:
+def _results(
+    workers: int, work: Callable[[Task], Result], tasks: Sequence[Task]
+) -> Iterator[tuple[Task, Result]]:
+    """Each task with its result, as they are finished."""
     if workers == 1 or len(tasks) < 2:
-        yield from map(work, checked(tasks))
+        yield from ((task, work(task)) for task in checked(tasks))
         return
-    # Each task is computed in a child process; a thread waits for it, and ends it on request.
-    requests = [StopRequest() for _ in tasks]
-    with ThreadPoolExecutor(workers) as pool:
-        futures = [
-            pool.submit(_compute_apart, request, work, task)
-            for request, task in zip(requests, tasks, strict=True)
-        ]
-        try:
-            for future in futures:
-                while not future.done():
-                    check_time()
-                    wait([future], POLL_SECONDS)
-                yield future.result()
-        finally:
-            # The remaining results are not needed.
-            for request in requests:
-                request.make()
+    # Each thread waits for the calls of a child process, and ends it on request.
+    requests, left = [StopRequest() for _ in range(workers)], SimpleQueue[Task]()
+    finished = SimpleQueue[tuple[Task, Result] | BaseException]()
+    for task in tasks:
+        left.put(task)
+    threads = [
+        Thread(target=_work_apart, args=(request, work, left, finished)) for request in requests
+    ]
+    try:
+        for thread in threads:
+            thread.start()
+        for _ in tasks:
+            yield _next(finished)
+    finally:
+        # The remaining results are not needed.
+        for request, thread in zip(requests, threads, strict=True):
+            request.make()
+            thread.join()
 
 
-def _compute_apart(request: StopRequest, work: Callable[[Task], Result], task: Task) -> Result:
-    with stoppable(request):
-        return call_apart(_call, work, task)
+def _next(finished: SimpleQueue[Any]) -> Any:
+    """The next result of a thread, or its error, which is raised."""
+    while True:
+        check_time()
+        with suppress(Empty):
+            found = finished.get(timeout=POLL_SECONDS)
+            if isinstance(found, BaseException):
+                raise found
+            return found
+
+
+def _work_apart(
+    request: StopRequest,
+    work: Callable[[Task], Result],
+    left: SimpleQueue[Task],
+    finished: SimpleQueue[Any],
+) -> None:
+    """Compute tasks in a child process until none are left."""
+    try:
+        with stoppable(request), Caller() as caller, suppress(Empty):
+            while True:
+                task = left.get_nowait()
+                finished.put((task, caller.call(_call, work, task)))
+    except BaseException as error:
+        finished.put(error)
 
 
 def _call(work: Callable[[Task], Result], task: Task) -> Result:
-    """For `call_apart`, which imports functions by their names: `work` may be a partial."""
+    """For `Caller`, which imports functions by their names: `work` may be a partial."""
     return work(task)

@@ -3,6 +3,7 @@
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
 from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
 
 from matchprob.figures import FIGURES, Numbers, Run, figures, find_figure, register_figure
@@ -10,6 +11,7 @@ from matchprob.figures.curves import FigureLayout
 from matchprob.figures.points import CurvePoint, Measured, increases
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.statistics.estimate import Estimate
+from numeric.studies.store import Store
 from tests.matchprob.calls import call
 from tests.refusals import refuses
 
@@ -32,6 +34,27 @@ def test_figures_can_be_added(monkeypatch):
 
     assert find_figure("mine").compute is mine
     refuses("no figure", find_figure, "yours")
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, MemoryError])
+def test_an_end_says_what_is_kept(end, tmp_path, monkeypatch, capsys):
+    """If the work is ended, the store is named as soon as there is one; the status is 3."""
+    monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
+    store = tmp_path / "kept.sqlite"
+
+    @register_figure("mine", "a test", 3)
+    def mine(run):
+        if run.trials > 1:
+            Store(run.store, create=True).close()
+        raise end
+
+    words = ["reproduce", "mine", "--out", tmp_path, "--store", store, "--trials"]
+    assert call(*words, 1) == 3
+    assert "nothing was kept" in capsys.readouterr().err
+    assert call(*words, 2) == 3
+    said = capsys.readouterr().err
+    assert f"what is finished is kept in {store}, the same command goes on" in said
+    assert "nothing was kept" not in said
 
 
 def test_the_figure_of_section_b11(tmp_path, answer):

@@ -3,6 +3,7 @@
 import random
 from itertools import combinations, permutations, product
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,6 +14,8 @@ from matchprob.figures import Run, find_figure
 from matchprob.figures.papers import large_networks as large
 from matchprob.figures.tables import groups, read_table
 from numeric.experiments.large_networks import count_trials
+from numeric.studies.store import Store
+from tests.refusals import refuses
 from tests.samples import many
 
 ROOT = Path(__file__).parents[3]
@@ -69,6 +72,18 @@ def test_a_short_run(tmp_path, monkeypatch):
     figure = find_figure("large-networks").pictures[0]
     (axes,) = figure.draw(found.tables).axes
     assert np.allclose(axes.get_lines()[0].get_xdata(), [8, 16384])
+
+
+def test_an_interrupted_estimate_is_no_result(tmp_path, monkeypatch):
+    """If an estimate was ended before its last trial, so is the work, and nothing is kept of it."""
+    monkeypatch.setattr(
+        large, "estimate", lambda problem, trials, **more: SimpleNamespace(trials=3)
+    )
+    task = large._Random("r fixed", 2, 16, 2, 1, 4, 0)
+    run = Run(1, 0, tmp_path / "s.sqlite", 1, 0, print)
+    refuses("", large._computed, run, [task], large._tried, error=KeyboardInterrupt)
+    with Store(run.store) as store:
+        assert not store.results(repr(task))
 
 
 @pytest.mark.parametrize("curve", large._CURVES, ids=lambda curve: curve.name)
