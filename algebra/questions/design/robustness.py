@@ -326,9 +326,10 @@ class _CocircuitSearch:
         size = len(cells)
         orders = []
         for line in ("row", "column"):
-            for key in dict.fromkeys(line_of(cell, line) for cell in cells):
-                last = np.array([line_of(cell, line) == key for cell in cells])
-                orders.append(np.argsort(last, kind="stable"))
+            lines = [line_of(cell, line) for cell in cells]
+            number = {key: k for k, key in enumerate(dict.fromkeys(lines))}
+            own = np.array([number[key] for key in lines])
+            orders += [np.argsort(own == k, kind="stable") for k in range(len(number))]
         self.rng.shuffle(orders)
         orders = orders[: 4 * _ORDERS]
         orders += [np.array(self.rng.sample(range(size), size)) for _ in range(_ORDERS)]

@@ -313,7 +313,7 @@ def test_a_wide_echelon_form(monkeypatch):
     a, b = random_residues((30, 9), LARGEST, rng), random_residues((9, 40), LARGEST, rng)
     matrix = matmul(a, b, LARGEST)
     before, expected = matrix.copy(), modular_echelon(matrix, LARGEST)
-    monkeypatch.setattr(modular, "_WIDE", 20)
+    monkeypatch.setattr(modular, "_WIDE", 35)
     found = modular_echelon(matrix, LARGEST)
     assert found[1] == expected[1] == list(range(9))
     assert (found[0] == expected[0]).all()
