@@ -87,9 +87,9 @@ _SMALL_TABLE = 400
 _LONG_TABLE = 1_000_000
 # Rows and columns from which a short prime is faster (measured).
 MEDIUM = 1000
-# Reduced echelon forms by blocks of columns: rows and columns, or the columns of a wide matrix, from
-# which they are faster than FLINT, and the width of a block (measured: twice as fast at 200 × 2,000,
-# three to five times at 200 × 12,000).
+# Reduced echelon forms by blocks of columns: rows and columns, or the columns of a wide matrix,
+# from which they are faster than FLINT, and the width of a block (measured: twice as fast at
+# 200 × 2,000, three to five times at 200 × 12,000).
 _LARGE_FORM = 500
 _WIDE = 400
 _WIDTH = 128
