@@ -31,6 +31,7 @@ References
 from __future__ import annotations
 
 import math
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -41,7 +42,7 @@ from algebra.errors import DualError
 from algebra.linalg.modular import Residues, modular_rank
 from algebra.matroids.groups import GroupLeaf, branch, least_rating
 from algebra.matroids.spanning import CheapestGroups, SpanningProblem
-from algebra.time_limits import check_time, has_passed
+from algebra.time_limits import OutOfTime, check_time, has_passed
 
 # Largest number of branches for the cheapest groups that meet the cuts of a leaf.
 _BRANCHES = 2000
@@ -84,11 +85,16 @@ class ContainingProblem(SpanningProblem):
 
     def without_unneeded(self, chosen: frozenset[int], order: Iterable[int]) -> frozenset[int]:
         """A solution without those of `order` that can be left out one after the other."""
+        return deque(self.reduced(chosen, order), maxlen=1)[0]
+
+    def reduced(self, chosen: frozenset[int], order: Iterable[int]) -> Iterator[frozenset[int]]:
+        """A solution, and after each of `order` that can be left out the solution without it."""
+        yield chosen
         for k in order:
             check_time()
             if self.spans(chosen - {k}):
                 chosen -= {k}
-        return chosen
+                yield chosen
 
     @cached_property
     def ranks(self) -> list[int]:
@@ -214,14 +220,17 @@ class _ContainingSearch:
         self.best: int = problem.unaffordable
 
     def keep(self, chosen: frozenset[int]) -> None:
-        """Store a solution that keeps the caps, without unneeded groups, if it is cheaper."""
+        """Store a solution that keeps the caps, without unneeded groups, if it is cheaper.
+
+        If the time is over meanwhile, it is stored without some of them.
+        """
         problem = self.problem
         if not problem.keeps_caps(chosen) or not problem.spans(chosen):
             return
         order = sorted(chosen - self.start, key=lambda k: (-problem.costs[k], k))
-        chosen = problem.without_unneeded(chosen, order)
-        if (cost := problem.cost(chosen)) < self.best:
-            self.best, self.chosen = cost, chosen
+        for less in problem.reduced(chosen, order):
+            if (cost := problem.cost(less)) < self.best:
+                self.best, self.chosen = cost, less
 
     def bound(self, leaf: GroupLeaf) -> int | None:
         """See `ContainingProblem.bound`."""
@@ -276,14 +285,18 @@ def cheapest_containing(
         Moment of the monotonic clock at which the search ends.
     """
     search = _ContainingSearch(problem, ends)
-    for start in problem.starts():
-        search.keep(start)
-        least = problem.bound(problem.whole)
-        if has_passed(ends) or least is None or search.best <= least:
-            break
-    if known is not None and search.chosen is None:
-        search.keep(known)
-    leaves, least, interrupt = branch(search)
+    try:
+        for start in problem.starts():
+            search.keep(start)
+            least = problem.bound(problem.whole)
+            if has_passed(ends) or least is None or search.best <= least:
+                break
+        if known is not None and search.chosen is None:
+            search.keep(known)
+        leaves, least, interrupt = branch(search)
+    except (KeyboardInterrupt, OutOfTime) as end:
+        # Before the search: the bound of all sets from their numbers alone.
+        leaves, least, interrupt = [problem.whole], problem.quick_bound(problem.whole), end
     if least is not None and interrupt is None:
         # With the cuts found since, a leaf's bound may be another one: it is that of the proof.
         fresh = replace(problem, cuts=list(problem.cuts), _nodes={})

@@ -31,7 +31,7 @@ import numpy as np
 
 from algebra.linalg.modular import Residues, modular_rank
 from algebra.matroids.containing import ContainingProblem
-from algebra.matroids.groups import Groups, Span
+from algebra.matroids.groups import GroupLeaf, Groups, Span
 from algebra.time_limits import check_time
 
 # Vectors by which a span is extended at once, and spans that are kept.
@@ -202,17 +202,32 @@ class PairedProblem(ContainingProblem):
         ]
         return min(totals, default=None)
 
+    def quick_bound(self, leaf: GroupLeaf) -> int | None:
+        """See `SpanningProblem.quick_bound`."""
+        chosen = frozenset(leaf.chosen)
+        if (able := self.able(chosen, leaf)) is None:
+            return None
+        found = self._by_number(chosen, able, self.groups.dimension, self._sizes_with)
+        least = min((cost + other for cost, other, _ in found), default=None)
+        return None if least is None else self.cost(chosen) + least
+
+    def _sizes_with(self, count: int) -> list[int]:
+        """The numbers of vectors of the first groups, with so many of the second."""
+        return [min((count + 1) * size, self.groups.dimension) for size in self.sizes]
+
     def _by_number(
-        self, chosen: frozenset[int], able: list[int], most: int
-    ) -> Iterator[tuple[int, int, int]]:
+        self, chosen: frozenset[int], able: list[int], most: int,
+        numbers_with: Callable[[int], list[int]] | None = None,
+    ) -> Iterator[tuple[int, int, int]]:  # fmt: skip
         """Bounds of the costs of both kinds, the second first, for each number of second groups.
 
-        At most as many vectors of the chosen groups are independent as `most`.
+        At most as many vectors of the chosen groups are independent as `most`.  `numbers_with` has
+        bounds of the ranks of the first groups, by default `_numbers`.
         """
         (known, driven), (firsts, seconds) = self.split(chosen), self.split(able)
         added = np.cumsum([0, *sorted(self.costs[k] for k in seconds)]).tolist()
         for count, cost in enumerate(added):
-            numbers = self._numbers(len(driven) + count)
+            numbers = (numbers_with or self._numbers)(len(driven) + count)
             reached = min(most, sum(numbers[r] for r in known))
             open_ = {r: numbers[r] for r in firsts if numbers[r]}
             found = self.knapsack(open_, len(self.vectors) - reached)

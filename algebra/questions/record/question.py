@@ -485,8 +485,13 @@ class RecordingQuestion:
             if span_at(self.about_target, at, size).rank == size:
                 # Both have the largest rank, proved at this point.
                 return True
+        return self._determined == self.rank.rank
+
+    @cached_property
+    def _determined(self) -> int:
+        """dim V at the first point."""
         [(p, number)] = islice(self.points(), 1)
-        return self.determined_rank(p, number) == self.rank.rank
+        return self.determined_rank(p, number)
 
     @property
     def _is_in_target(self) -> bool:
@@ -512,21 +517,38 @@ class RecordingQuestion:
         whole = self.span(p, number, self.rank.rank)
         return determined_dimension(self, self.point(p, number), whole)
 
+    def least_by_numbers(self) -> tuple[int, tuple[int, int]]:
+        """A lower bound of all costs (in `units`) from numbers of rows alone, and its point.
+
+        What is recorded has at least as many numbers as the part of the target that everything
+        determines has dimensions at this point.
+        """
+        [(p, number)] = islice(self.points(), 1)
+        size = self.rank.rank if self.is_whole else self._determined
+        problem = self._containing(p, number, np.zeros((size, 0), np.int64), sizes_only=True)
+        return problem.quick_bound(problem.whole) or 0, (p, number)
+
     def containing(self, p: int, number: int, check: Check | None = None) -> ContainingProblem:
         """The problem of the target at a point; groups are numbered as `allowed`."""
-        place = {k: i for i, k in enumerate(self.allowed)}
         whole = self.span(p, number, self.rank.rank)
         if self.is_whole:
             vectors = whole.rows
         else:
             vectors = determined_part(self, self.point(p, number), whole)
+        return self._containing(p, number, vectors, check)
+
+    def _containing(
+        self, p: int, number: int, vectors: Residues, check: Check | None = None,
+        *, sizes_only: bool = False,
+    ) -> ContainingProblem:  # fmt: skip
+        place = {k: i for i, k in enumerate(self.allowed)}
         given = (
             self.units(self.allowed), len(vectors), frozenset(place[k] for k in self.must),
             self.systems(self.allowed, frozenset()),
         )  # fmt: skip
         if not self.drives:
             return ContainingProblem(
-                groups_at(self, self.point(p, number), check), *given, vectors=vectors
+                groups_at(self, self.point(p, number), check, sizes_only), *given, vectors=vectors
             )
         parts = [
             groups_at(own, own.point(p, number), check, sizes_only=True)

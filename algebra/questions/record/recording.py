@@ -313,7 +313,9 @@ def _for_target(
     chosen, proved, leaves = _known_choice(question), 0, tuple[GroupLeaf, ...]()
     cuts: tuple[frozenset[int], ...] = ()
     error, interrupt = Fraction(1), None
+    known = question.rank.p, question.rank.seed
     try:
+        proved, known = question.least_by_numbers()
         for p, number in question.points():
             if error < TARGET or interrupt is not None or (points and has_passed(ends)):
                 break
@@ -333,15 +335,16 @@ def _for_target(
                         problem, chosen, min(before, ends) if points else before
                     )
                     interrupt = found.interrupt
-                    if found.chosen is None:
+                    if found.chosen is None and (chosen is None or interrupt is None):
                         if interrupt or found.bound is not None:
                             raise Unfinished(_not_found(question))
                         raise NoRecording(_impossible(question))
                     assert found.bound is not None
                     if not points or found.bound < proved:
                         proved, leaves, cuts = found.bound, found.leaves, tuple(problem.cuts)
-                    chosen = frozenset(found.chosen)
-                    if first is not None and not points:
+                    if found.chosen is not None:
+                        chosen = frozenset(found.chosen)
+                    if first is not None and not points and chosen is not None:
                         first(_first_choice(question, chosen, proved))
             points.append((p, number))
             error *= question.point_error
@@ -349,11 +352,8 @@ def _for_target(
         # The result of the points so far remains valid; without one, what is known with the rank.
         interrupt = end
         if not points:
-            points, error, leaves = (
-                [(question.rank.p, question.rank.seed)],
-                question.rank.error,
-                _ALL,
-            )
+            error = question.point_error if proved else question.rank.error
+            points, leaves = [known], _ALL
     if chosen is None:
         raise Unfinished(_not_found(question))
     elements = frozenset(question.allowed[k] for k in chosen)

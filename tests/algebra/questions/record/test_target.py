@@ -8,6 +8,8 @@ import pytest
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import matmul, modular_rank, random_residues
+from algebra.matroids.containing import ContainingProblem
+from algebra.matroids.pairs import PairedProblem
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
@@ -228,6 +230,40 @@ def test_what_is_known_of_a_target_is_said_when_time_is_up(monkeypatch, where, e
         found.question, frozenset(found.question.allowed), recording_module.TARGET
     )
     assert verify_recording(found.proof_file()).holds
+
+
+@pytest.mark.parametrize("stimulate", ["", "unit [01]"])
+def test_wherever_a_search_ends_a_choice_and_a_bound_are_known(monkeypatch, stimulate):
+    """After each number of steps both hold, the bound is above 0, and the proof file verifies."""
+    net = RNN(n=5, T=2, b=1, d=1, m=2, activation="tanh")
+    problem = Problem(net, {"W": np.eye(5, dtype=int)[::-1]})
+    asked = {"target": "samples=new", "what": ["outputs", "units"], "stimulate": stimulate}
+    full = record(problem, **asked)
+    kind = PairedProblem if stimulate else ContainingProblem
+    steps, limits, missing = [], [], kind.missing
+
+    def counted(self, chosen):
+        steps.append(chosen)
+        if len(steps) > limits[-1]:
+            raise OutOfTime("late")
+        return missing(self, chosen)
+
+    monkeypatch.setattr(kind, "missing", counted)
+    known = []
+    for most in (0, 2, 6, 11):
+        steps.clear()
+        limits.append(most)
+        found = record(problem, **asked)
+        assert 0 < found.bound <= full.cost <= found.cost
+        assert [state.free for state in found.target] == [state.free for state in full.target]
+        known.append((found.cost, found.proof_file()))
+    costs = [cost for cost, _ in known]
+    assert costs == sorted(costs, reverse=True)
+    assert costs[0] > costs[-1]
+    monkeypatch.undo()
+    for cost, file in known:
+        assert verify_recording(file).holds
+        assert not verify_recording({**file, "bound": str(cost + 1)}).holds
 
 
 @pytest.mark.parametrize("seed", range(4))
