@@ -68,6 +68,8 @@ FUNCTIONS = {
     "tanh": BallFunction(arb.tanh, lambda a: 1 - a.tanh() ** 2),
     "sigmoid": BallFunction(_sigmoid, lambda a: _sigmoid(a) * _sigmoid(-a)),
     "softplus": BallFunction(lambda a: (1 + a.exp()).log(), _sigmoid),
+    "sin": BallFunction(arb.sin, arb.cos),
+    "cos": BallFunction(arb.cos, lambda a: -a.sin()),
     "log": BallFunction(arb.log, lambda a: 1 / a),
     "erf": BallFunction(arb.erf, lambda a: 2 * (-a * a).exp() / arb.pi().sqrt()),
 }

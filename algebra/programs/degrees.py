@@ -235,6 +235,11 @@ class DegreeArithmetic:
             key = self.over("exp", node, 1, 0)
             value = Quotient(count + 1, 0, {key: 1})
             return self.mapped(a, value, value)
+        if name in ("sin", "cos"):
+            # 2t or 1 − t² over 1 + t², t being a residue up to sign.
+            key = self.over("circle", node, 2, 1)
+            value = Quotient(2 * count, count, {key: 1})
+            return self.mapped(a, value, value)
         if name == "tanh":
             key = self.over("tanh", node, 2, 1)
             value = Quotient(2 * count, count, {key: 1})

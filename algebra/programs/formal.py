@@ -6,14 +6,17 @@ is a pseudorandom residue that depends on a, subject to the identities
 E(0) = 1,  E(−a) = 1/E(a),  tanh a = (E(a)² − 1)/(E(a)² + 1),  σ(a) = E(a)/(1 + E(a)),
 softplus(−a) = softplus(a) − a.
 
-Equal arguments have equal values, wherever they occur.
+Equal arguments have equal values, wherever they occur.  sin and cos are (2t, 1 − t²)/(1 + t²), with
+t = tan(a/2) a pseudorandom odd function of a, with t = 0 at 0.
 
 **Theorem.**  Let v be independent variables (weights, samples), and let a_1, …, a_k be the
 different arguments of exponentials in a program, up to sign, in an order of evaluation; L_1, …, L_l
 the different values softplus(a_i) up to the identity.  Suppose that a_1, …, a_k, L_1, …, L_l *as
 computed with formal values* are linearly independent over Q modulo constants.  Then
 e^(a_1), …, e^(a_k), L_1, …, L_l are algebraically independent over C(v), so ranks computed with
-formal values are the generic ranks.
+formal values are the generic ranks.  The same holds with the arguments b_1, …, b_n of sines and
+cosines, if they are independent by themselves: for e^(i b_1), …, e^(i b_n) beside the others, and
+tan(b/2) = −i (e^(ib) − 1)/(e^(ib) + 1).
 
 *Proof.*  By induction along the order: let the claim hold for all before a = a_(j+1).  Then a,
 which is an algebraic function of v and of these values, is the function that the formal computation
@@ -25,7 +28,10 @@ independent.  Let now L be the softplus of an argument that occurs already.  A r
 Σ s_i L_i + s L + (a part of v') = constant with integer coefficients would give ∏ e^(r_i a_i) (1 +
 e^(a_i))^(s_i) … = constant in independent elements T_i = e^(a_i); T_i and 1 + T_i are different
 primes, so all exponents are 0.  So y with L is linearly independent, Ax's theorem applies again
-with e^L = 1 + e^a, and L is independent of the elements before. ∎
+with e^L = 1 + e^a, and L is independent of the elements before.  Arguments i b are treated as those
+of exponentials: all functions are real at real points, so the real and the imaginary part of a
+relation Σ r_i a_i + Σ s_i L_i + i Σ q_i b_i + (a part of v') = constant are relations of each sort
+by itself, the variables being in the first. ∎
 
 The assumption is *checked* (`algebra.programs.generic`): for one sample x the arguments that depend
 on it are independent modulo functions of the weights if the differences a_i(w, x) − a_i(w, x') at
@@ -83,7 +89,9 @@ from algebra.linalg.modular import SPLITMIX, Residues, inverses, times
 from algebra.programs.program import Node, Program
 from algebra.programs.residues import ModularArithmetic, NoResidues
 
-EXPONENTIAL = ("exp", "tanh", "sigmoid", "softplus")
+EXPONENTIAL = ("exp", "tanh", "sigmoid", "softplus", "sin", "cos")
+# Kinds of arguments: those of different sorts are never compared with each other.
+ARGUMENT, SOFTPLUS, ANGLE = range(3)
 
 
 @dataclass(frozen=True)
@@ -104,7 +112,7 @@ class Formal:
     invalid : list
         If `strict`: for each root the mask of samples without a root.
     arguments : list
-        The arguments of exponentials, and values of softplus, in the order of evaluation.
+        The arguments of exponentials, values of softplus, and angles, in the order of evaluation.
     turned : mapping of int to ndarray of bool
         For the number of each root: where it is the one that is no square modulo p.
     """
@@ -114,7 +122,7 @@ class Formal:
     signs: Mapping[int, np.ndarray] = field(default_factory=dict)
     strict: bool = False
     invalid: list[tuple[Residues, np.ndarray]] = field(default_factory=list)
-    arguments: list[tuple[str, Residues]] = field(default_factory=list)
+    arguments: list[tuple[int, Residues]] = field(default_factory=list)
     turned: Mapping[int, np.ndarray] = field(default_factory=dict)
 
     def hashed(self, a: Residues, which: int) -> Residues:
@@ -146,7 +154,9 @@ class Formal:
             if not a.all():
                 raise NoResidues(f"a logarithm of 0 modulo {p} at this point")
             return np.where(a == 1, 0, self.hashed(a, 5)), inverses(a, p)
-        self.arguments.append(("argument", a))
+        if name in ("sin", "cos"):
+            return self._circular(name, a)
+        self.arguments.append((ARGUMENT, a))
         powers = self.exponential(a)
         if name == "exp":
             return powers, powers
@@ -162,9 +172,20 @@ class Formal:
             size = np.where(negative, p - a, a)
             plain = self.hashed(size, 3)
             value = np.where(negative, (plain + a) % p, plain)
-            self.arguments.append(("softplus", value))
+            self.arguments.append((SOFTPLUS, value))
             return value, share
         raise NoResidues(f"the function {name} has no formal values")
+
+    def _circular(self, name: str, a: Residues) -> tuple[Residues, Residues]:
+        """sin or cos and its slope; 1 + t² is never 0, as p is 3 modulo 4."""
+        p = self.p
+        self.arguments.append((ANGLE, a))
+        negative = a > p // 2
+        plain = self.hashed(np.where(negative, p - a, a), 6)
+        t = np.where(a == 0, 0, np.where(negative, p - plain, plain))
+        below = inverses((times(t, t, p) + 1) % p, p)
+        sine, cosine = times(2 * t % p, below, p), (2 * below - 1) % p
+        return (sine, cosine) if name == "sin" else (cosine, (p - sine) % p)
 
     def root(self, a: Residues) -> Residues:
         """Square roots, or free values if there are none: see `strict`."""

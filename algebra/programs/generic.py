@@ -30,7 +30,7 @@ from algebra.linalg.short_primes import BITS, STORED, signed
 from algebra.memory_limits import in_units, limit_for, limit_in_words, memory_limit, need_left
 from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate, evaluation_order
-from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
+from algebra.programs.formal import ANGLE, EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep, kept_values, moving_nodes
 from algebra.programs.patches import Patches
 from algebra.programs.program import Node, Program, matrix_shape
@@ -436,7 +436,7 @@ def _of_weights_alone(model: Model, seed: str, m: int) -> bool:
     rng = random.Random(f"program arguments/{seed}")
     p, number = point_prime(rng), rng.randrange(1 << 20)
     signs = model.patterns(m) if model.patterns and "choose" in model.functions else {}
-    kinds: list[bool] = []
+    kinds: list[int] = []
 
     def values() -> np.ndarray:
         check_time()
@@ -444,7 +444,7 @@ def _of_weights_alone(model: Model, seed: str, m: int) -> bool:
         evaluate(model.program, FormalArithmetic(formal, model.program),
                  placed(model.program, _weights(model, p, rng),
                         _samples(model, m, p, rng)))  # fmt: skip
-        kinds[:] = [kind == "softplus" for kind, a in formal.arguments for _ in range(a.size)]
+        kinds[:] = [kind for kind, a in formal.arguments for _ in range(a.size)]
         return np.concatenate([a.ravel() for _, a in formal.arguments])
 
     table = np.stack([values() for _ in range(3)], axis=1)
@@ -453,7 +453,7 @@ def _of_weights_alone(model: Model, seed: str, m: int) -> bool:
         return False
     columns = [values()[different] for _ in range(len(different) + 1)]
     blocks = np.stack([(own - columns[0]) % p for own in columns[1:]], axis=1)
-    return modular_rank(blocks, p) == len(different)
+    return _each_sort_is_independent(blocks, np.array(kinds)[different], p)
 
 
 def _arguments_are_independent(model: Model, seed: str, rows: Mapping[str, np.ndarray]) -> bool:
@@ -481,8 +481,8 @@ def _arguments_are_independent(model: Model, seed: str, rows: Mapping[str, np.nd
             return False
         kinds = [(k, row) for k, a in formal.arguments for row in a.reshape(-1, batch)]
         table = np.array([row for _, row in kinds])
-        softplus = np.array([kind == "softplus" for kind, _ in kinds])
-        table_of.append(np.concatenate([table, softplus[:, None]], axis=1))
+        sorts = np.array([kind for kind, _ in kinds])
+        table_of.append(np.concatenate([table, sorts[:, None]], axis=1))
         wanted = len(table)
         if wanted > 4 * MOST_ARGUMENTS:
             return False
@@ -491,7 +491,14 @@ def _arguments_are_independent(model: Model, seed: str, rows: Mapping[str, np.nd
     if len(different) > MOST_ARGUMENTS:
         return False
     blocks = [(part[different, 1:-1] - part[different, :1]) % p for part in table_of]
-    return modular_rank(np.concatenate(blocks, axis=1), p) == len(different)
+    sorts = table_of[0][different, -1]
+    return _each_sort_is_independent(np.concatenate(blocks, axis=1), sorts, p)
+
+
+def _each_sort_is_independent(blocks: np.ndarray, kinds: np.ndarray, p: int) -> bool:
+    """Whether the rows of angles are independent, and all other rows."""
+    parts = [blocks[kinds == ANGLE], blocks[kinds != ANGLE]]
+    return all(modular_rank(part, p) == len(part) for part in parts if len(part))
 
 
 def _different(table: np.ndarray, kinds: np.ndarray, p: int) -> list[int]:

@@ -54,7 +54,7 @@ _PRIMES = (2147483629, 2147483587)
 # Bytes for each weight, and for each entry of all values, at most (measured).
 _BYTES = 700
 _BYTES_OF_ENTRY = 24
-_VANISHING = ("tanh", "erf")
+_VANISHING = ("tanh", "erf", "sin")
 
 
 def no_exponents(name: str) -> Sequence[int]:

@@ -1,7 +1,9 @@
 """Programs from PyTorch modules, through `torch.export`.
 
+export      The graph of a module, and the parameters that reach its outputs
 call        One node of the exported graph: its arguments by name; it applies operators of ONNX
 moves       Operators that move entries or repeat numbers
+orders      Operators that compare entries, or take them at computed places
 operators   The table of all operators, each in terms of operators of ONNX: `ATEN`
 reader      Export of a module, and the reading of its nodes in order: `read_torch`
 """

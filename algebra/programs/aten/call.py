@@ -7,7 +7,7 @@ applies one of them.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -93,14 +93,20 @@ class AtenCall:
     weights : Weights
     buffers : mapping of str to str
         The names of arguments that are buffers of the module.
+    wanted : set of int, optional
+        The numbers of its results that others use; all by default.
     """
 
     def __init__(
         self, moves: Moves, arguments: Mapping[str, Any], weights: Weights,
-        buffers: Mapping[str, str],
+        buffers: Mapping[str, str], wanted: Set[int] | None = None,
     ) -> None:  # fmt: skip
         self.moves, self.arguments, self.weights = moves, arguments, weights
-        self.buffers = buffers
+        self.buffers, self.wanted = buffers, wanted
+
+    def wants(self, k: int) -> bool:
+        """Whether result k is used."""
+        return self.wanted is None or k in self.wanted
 
     def has(self, name: str) -> bool:
         """Whether an argument is given and not None."""

@@ -19,12 +19,15 @@ from algebra.errors import InputError, one_line
 from algebra.installing import missing
 from algebra.programs.onnx.values import BATCH
 
-# Not decomposed: the decomposition compares values, takes logarithms, or merges axes.
+# Not decomposed: the decomposition compares values, takes logarithms, merges axes, or writes into
+# memory that has no values.
 _WHOLE = (
     "_prelu_kernel.default", "bilinear.default", "celu.default", "elu.default",
-    "hardsigmoid.default", "hardswish.default", "instance_norm.default", "linear.default",
-    "log_sigmoid.default", "mish.default", "scaled_dot_product_attention.default", "silu.default",
-    "softplus.default",
+    "embedding_bag.default", "embedding_bag.padding_idx", "hardsigmoid.default",
+    "hardswish.default", "instance_norm.default", "isfinite.default", "linear.default",
+    "log_sigmoid.default", "logaddexp.default", "logsumexp.default", "mish.default",
+    "nan_to_num.default", "one_hot.default", "pad.default", "scaled_dot_product_attention.default",
+    "silu.default", "softplus.default",
 )  # fmt: skip
 
 

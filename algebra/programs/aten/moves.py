@@ -9,7 +9,8 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Repeated, int64_array
-from algebra.programs.onnx.values import Item, Tokens
+from algebra.programs.aten.orders import put_at
+from algebra.programs.onnx.values import Flags, Item, Tokens
 from algebra.programs.onnx.weights import Parameter
 
 _END = np.iinfo(np.int64).max
@@ -138,19 +139,14 @@ def _of_each_sample(call: AtenCall, tables: list[Any], axis: int) -> Any:
 
 def _index_put(call: AtenCall) -> Any:
     """A value with other entries at tables of indices."""
-    moves, item = call.moves, call.item(call["self"])
-    tables, values = call.option("indices"), call.item(call["values"])
+    item, values = call.item(call["self"]), call.item(call["values"])
+    tables = call.option("indices")
     if not all(table is None or isinstance(table, np.ndarray) for table in tables):
         raise InputError("its places depend on samples or weights")
-    if item.batch is not None or values.batch is not None:
+    if item.batch is not None and item.batch < len(tables) and tables[item.batch] is not None:
         raise InputError("it puts samples of a batch together")
-    places = moves.places(item).copy()
-    at = tuple(slice(None) if table is None else table for table in tables)
-    shape = places[at].shape
-    if call.option("accumulate", False):
-        raise InputError("it adds at tables of indices")
-    places[at] = np.broadcast_to(moves.places(values), shape) + places.size
-    return Item(moves.build.index(places, moves.plain(item).value, moves.plain(values).value))
+    at = [slice(None) if table is None else table for table in tables]
+    return put_at(call, item, at, values, bool(call.option("accumulate", False)))
 
 
 def _flip(call: AtenCall) -> Any:
@@ -217,6 +213,75 @@ def _padded(call: AtenCall) -> Any:
         before[ndim - 1 - k], after[ndim - 1 - k] = pairs[2 * k : 2 * k + 2]
     value = np.array(call.number("value", 0))
     return call.run("Pad", call["self"], int64_array(*before, *after), value)
+
+
+def _padded_by(call: AtenCall) -> Any:
+    """Pads by a number, or by entries: of the other end, of a mirror, of the edge."""
+    mode = call.option("mode", "constant")
+    if mode == "constant":
+        return _padded(call)
+    item, pairs = call.item(call["self"]), call.option("pad")
+    widths = [(0, 0)] * item.ndim
+    for k in range(len(pairs) // 2):
+        widths[item.ndim - 1 - k] = tuple(pairs[2 * k : 2 * k + 2])
+    if item.batch is not None and any(widths[item.batch]):
+        raise InputError("it pads the batch axis")
+    places = np.pad(call.moves.places(item), widths, mode=_PADS[mode])  # type: ignore[call-overload]
+    return call.moves.move(item, places, item.batch)
+
+
+# The modes of a padding in NumPy.
+_PADS = {"circular": "wrap", "reflect": "reflect", "replicate": "edge"}
+
+
+def _windows(call: AtenCall) -> Any:
+    """Windows along an axis, the entries of each along a last axis."""
+    item, axis = call.item(call["self"]), call.axes("dimension")[0]
+    if axis == item.batch:
+        raise InputError("it takes windows along the batch axis")
+    size, step = call.option("size"), call.option("step")
+    every = np.lib.stride_tricks.sliding_window_view(call.moves.places(item), size, axis)
+    cut = tuple(slice(None, None, step if k == axis else None) for k in range(item.ndim))
+    return call.moves.move(item, every[cut], item.batch)
+
+
+def _diagonal(call: AtenCall) -> Any:
+    """Entries with equal indices along two axes, along a last axis."""
+    item, axes = call.item(call["self"]), [call.axes(name)[0] for name in ("dim1", "dim2")]
+    if item.batch in axes:
+        raise InputError("it takes a diagonal along the batch axis")
+    places = np.diagonal(call.moves.places(item), call.option("offset", 0), *axes)
+    batch = item.batch
+    if batch is not None:
+        batch -= sum(axis < batch for axis in axes)
+    return call.moves.move(item, places, batch)
+
+
+def _bags(call: AtenCall) -> Any:
+    """Sums, means or maxima of rows of a table: of as many for each bag."""
+    places, ends = call.arguments["indices"], call.arguments["offsets"]
+    weighted, last = call.has("per_sample_weights"), call.option("include_last_offset", False)
+    if not isinstance(places, Tokens) or not isinstance(ends, Repeated) or last or weighted:
+        raise InputError("it needs an input of whole numbers with as many for each bag")
+    if call.has("padding_idx"):
+        raise InputError("a row of padding of bags is not read")
+    steps = np.unique(np.diff(ends.array))
+    if len(steps) != 1 or ends.array[0] or len(ends.first(1)) * steps[0] != places.where.size:
+        raise InputError("its bags are not of one size")
+    rows = call.run("Gather", call["weight"], places)
+    size = int(steps[0])
+    bags = call.run("Reshape", rows, int64_array(-1, size, call.shape(rows)[-1]))
+    op = ("ReduceSum", "ReduceMean", "ReduceMax")[call.option("mode", 0)]
+    return call.run(op, bags, int64_array(1), keepdims=0), None, None, None
+
+
+def _hot(call: AtenCall) -> Any:
+    """0 and 1: one row for each number."""
+    count, places = call.option("num_classes"), call["self"]
+    if not isinstance(places, Tokens) or count < 0:
+        raise InputError("it needs whole numbers that depend on samples, and `num_classes`")
+    found = call.weights.rows(places, call.moves.constant(np.eye(count, dtype=np.int64)))
+    return Flags(found.value, found.batch)
 
 
 def _like(value: float | None) -> AtenOperator:
@@ -287,7 +352,9 @@ MOVES: dict[str, AtenOperator] = {
     "cat": _joined,
     "constant_pad_nd": _padded,
     "copy": _copied,
+    "diagonal": _diagonal,
     "embedding": _embedding,
+    "embedding_bag": _bags,
     "empty_like": _like(0),
     "expand": _expand,
     "flip": _flip,
@@ -295,7 +362,9 @@ MOVES: dict[str, AtenOperator] = {
     "index": _index,
     "index_put": _index_put,
     "index_select": _index_select,
+    "one_hot": _hot,
     "ones_like": _like(1),
+    "pad": _padded_by,
     "permute": _permute,
     "repeat": _tiled,
     "reshape": _view,
@@ -309,6 +378,7 @@ MOVES: dict[str, AtenOperator] = {
     "t": _transpose,
     "transpose": _transpose,
     "unbind": _unbind,
+    "unfold": _windows,
     "unsqueeze": _unsqueeze,
     "view": _view,
     "zeros_like": _like(0),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,8 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.programs.aten.call import AtenCall, AtenOperator, Merged, Operand, int64_array
 from algebra.programs.aten.moves import MOVES
-from algebra.programs.onnx.values import Flags, Tokens, letters_of
+from algebra.programs.aten.orders import ORDERS, one_hot
+from algebra.programs.onnx.values import Flags, Item, Tokens, letters_of
 
 
 def _same(op: str, **attributes: Any) -> AtenOperator:
@@ -96,7 +98,11 @@ def _clamp(low: str, high: str) -> AtenOperator:
                 # A shorter vector would be a piece of its own that no training meets.
                 call.moves.assume(f"lengths of vectors are above {least:g}")
                 return item
-        return call.run("Clip", value, call[low], call[high])
+        if not any(getattr(call.option(name), "ndim", 0) for name in (low, high)):
+            return call.run("Clip", value, call[low], call[high])
+        for name, op in ((low, "Max"), (high, "Min")):
+            value = call.run(op, value, call[name]) if call.has(name) else value
+        return value
 
     return run
 
@@ -128,6 +134,9 @@ def _softmax(call: AtenCall) -> Any:
 def _identity(call: AtenCall) -> Any:
     """The same values; conversion to a type that rounds is refused."""
     value, kind = call["self"], str(call.option("dtype", ""))
+    if isinstance(value, Flags) and kind:
+        # 0 and 1 are numbers of every type; only as Booleans do they choose.
+        return value if kind.endswith("bool") else Item(value.value, value.batch)
     rounded = kind and not kind.endswith(("float32", "float64"))
     if rounded and not isinstance(value, Tokens | np.ndarray):
         raise InputError(f"it rounds a value that depends on samples or weights to {kind}")
@@ -138,27 +147,16 @@ def _identity(call: AtenCall) -> Any:
 
 
 def _length(call: AtenCall) -> Any:
-    if call.number("ord", 2) != 2:
-        raise InputError("only lengths by squares are read")
-    return _reduced("ReduceL2")(call)
+    found = {1: "ReduceL1", 2: "ReduceL2"}.get(call.number("ord", 2))
+    if found is None:
+        raise InputError("only lengths by squares and by absolute values are read")
+    return _reduced(found)(call)
 
 
 def _reduced(op: str) -> AtenOperator:
     def run(call: AtenCall) -> Any:
         axes = int64_array(*call.axes())
         return call.run(op, call["self"], axes, keepdims=int(call.option("keepdim", False)))
-
-    return run
-
-
-def _largest(op: str, pair: str) -> AtenOperator:
-    """Largest entries along an axis, the larger of two values, or the largest of all."""
-
-    def run(call: AtenCall) -> Any:
-        if call.has("other"):
-            return call.run(pair, call["self"], call["other"])
-        found = _reduced(op)(call)
-        return (found, None) if call.has("dim") else found
 
     return run
 
@@ -259,6 +257,64 @@ def _cumulative(call: AtenCall) -> Any:
 def _triangle(upper: int) -> AtenOperator:
     return lambda call: call.run(
         "Trilu", call["self"], np.array(call.option("diagonal", 0)), upper=upper
+    )
+
+
+def _scaled_log(base: float) -> AtenOperator:
+    """A logarithm to a base, times the nearest double of 1/log(base)."""
+    return lambda call: call.run(
+        "Mul", call.run("Log", call["self"]), np.array(1 / math.log(base))
+    )  # fmt: skip
+
+
+def _power_of_two(call: AtenCall) -> Any:
+    return call.run("Exp", call.run("Mul", call["self"], np.array(math.log(2))))
+
+
+def _more_than_erf(call: AtenCall) -> Any:
+    return call.run("Sub", np.array(1), call.run("Erf", call["self"]))
+
+
+def _log_of_two(call: AtenCall) -> Any:
+    """log(e^a + e^b)."""
+    powers = (call.run("Exp", call[name]) for name in ("self", "other"))
+    return call.run("Log", call.run("Add", *powers))
+
+
+def _numbers_only(call: AtenCall) -> Any:
+    call.moves.assume("values are finite numbers, so that nan_to_num changes none")
+    return call["self"]
+
+
+def _everywhere(is_so: bool) -> AtenOperator:
+    """What is so, or not, of all finite numbers."""
+
+    def run(call: AtenCall) -> Any:
+        call.moves.assume("values are finite numbers")
+        return np.full((1,) * len(call.shape(call["self"])), is_so)
+
+    return run
+
+
+def _equal(turned: bool) -> AtenOperator:
+    """Comparisons of computed places with numbers, and of finite numbers with infinite ones."""
+
+    def run(call: AtenCall) -> Any:
+        value, other = call.arguments["self"], call.arguments["other"]
+        numbers = np.asarray(other) if isinstance(other, int | float | np.ndarray) else None
+        if isinstance(value, Tokens) and value.hot is not None and numbers is not None:
+            found = one_hot(call, value, numbers)
+            return call.run("Not", found) if turned else found
+        if value is other or (numbers is not None and np.isinf(numbers).all()):
+            return _everywhere(turned is not (value is other))(call)
+        raise InputError("it compares values that depend on samples or weights")
+
+    return run
+
+
+def _random(call: AtenCall) -> Any:
+    raise InputError(
+        "it is in training mode, where labels are random: F.dropout(x, p, self.training)"
     )
 
 
@@ -390,6 +446,35 @@ def _attention(call: AtenCall) -> Any:
     return call.run("Squeeze", found, int64_array(1)) if lacking else found
 
 
+# Terms of the exponential of a matrix, and halvings before it.
+_TERMS, _HALVINGS = 18, 4
+
+
+def _matrix_exponential(call: AtenCall) -> Any:
+    """The polynomial by which torch computes it, for matrices of a norm up to about 16."""
+    call.moves.assume(
+        f"the exponential of a matrix is its polynomial of degree {_TERMS} after {_HALVINGS} "
+        "halvings, squared as often, as it is computed"
+    )
+    A = call.run("Mul", call["self"], np.array(0.5**_HALVINGS))
+    one = np.eye(call.shape(A)[-1])
+    found = call.run("Add", call.run("Mul", A, np.array(1 / _TERMS)), one)
+    for k in range(_TERMS - 1, 0, -1):
+        term = call.run("Mul", call.run("MatMul", A, found), np.array(1 / k))
+        found = call.run("Add", term, one)
+    for _ in range(_HALVINGS):
+        found = call.run("MatMul", found, found)
+    return found
+
+
+def _inverse(call: AtenCall) -> Any:
+    A = call.item(call["A"])
+    unit = np.broadcast_to(np.eye(A.shape[-1]), A.shape)
+    one = call.moves.constant(unit)
+    call.arguments = {**call.arguments, "B": replace(one, batch=A.batch)}
+    return _solved(call)[0], None
+
+
 # Largest size of a system of equations that is solved by elimination.
 _LARGEST_SYSTEM = 64
 
@@ -423,6 +508,7 @@ def _solved(call: AtenCall) -> Any:
 
 ATEN: dict[str, AtenOperator] = {
     **MOVES,
+    **ORDERS,
     "_adaptive_avg_pool2d": _adaptive("AveragePool", 2),
     "_adaptive_avg_pool3d": _adaptive("AveragePool", 3),
     "_fused_rms_norm": _rms_norm,
@@ -460,11 +546,16 @@ ATEN: dict[str, AtenOperator] = {
     "convolution": _convolution,
     "cumsum": _cumulative,
     "detach": _identity,
+    "cos": _same("Cos"),
+    "cosh": _same("Cosh"),
     "div": _divide,
     "dot": _product("self", "tensor"),
     "elu": _elu,
+    "eq": _equal(False),
     "erf": _same("Erf"),
+    "erfc": _more_than_erf,
     "exp": _same("Exp"),
+    "exp2": _power_of_two,
     "expm1": _exponential_less,
     "ge": _logical("GreaterOrEqual"),
     "gelu": _gelu,
@@ -473,32 +564,42 @@ ATEN: dict[str, AtenOperator] = {
     "hardswish": _same("HardSwish"),
     "hardtanh": _hardtanh,
     "instance_norm": _instance_norm,
+    "isfinite": _everywhere(True),
+    "isinf": _everywhere(False),
+    "isnan": _everywhere(False),
     "le": _logical("LessOrEqual"),
     "leaky_relu": _leaky,
     "lift_fresh_copy": _identity,
+    "linalg_inv_ex": _inverse,
+    "linalg_matrix_exp": _matrix_exponential,
     "linalg_vector_norm": _length,
     "linear": _linear,
     "log": _same("Log"),
+    "log10": _scaled_log(10),
     "log1p": _log_of_more,
+    "log2": _scaled_log(2),
     "log_sigmoid": _log_sigmoid,
+    "logaddexp": _log_of_two,
     "logical_and": _logical("And"),
     "logical_not": _same("Not"),
     "logical_or": _logical("Or"),
+    "logsumexp": _reduced("ReduceLogSumExp"),
     "lt": _logical("Less"),
     "matmul": _product("self", "other"),
-    "max": _largest("ReduceMax", "Max"),
     "max_pool2d_with_indices": _pooled("MaxPool", 2),
     "max_pool3d_with_indices": _pooled("MaxPool", 3),
     "maximum": _binary("Max"),
     "mean": _reduced("ReduceMean"),
-    "min": _largest("ReduceMin", "Min"),
     "minimum": _binary("Min"),
     "mish": _same("Mish"),
     "mm": _product("self", "mat2"),
     "mul": _binary("Mul"),
     "mv": _product("self", "vec"),
+    "nan_to_num": _numbers_only,
+    "native_dropout": _random,
     "native_group_norm": _group_norm,
     "native_layer_norm": _layer_norm,
+    "ne": _equal(True),
     "neg": _same("Neg"),
     "pow": _power,
     "reciprocal": _same("Reciprocal"),
@@ -509,10 +610,13 @@ ATEN: dict[str, AtenOperator] = {
     "sigmoid": _same("Sigmoid"),
     "sign": _same("Sign"),
     "silu": _same("Swish"),
+    "sin": _same("Sin"),
+    "sinh": _same("Sinh"),
     "softplus": _softplus,
     "sqrt": _same("Sqrt"),
     "sub": _binary("Sub"),
     "sum": _reduced("ReduceSum"),
+    "tan": _same("Tan"),
     "tanh": _same("Tanh"),
     "tril": _triangle(0),
     "triu": _triangle(1),

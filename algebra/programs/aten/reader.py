@@ -116,6 +116,8 @@ def _in_evaluation(module: Any) -> list[str]:
     return found
 
 
+# Random in training only.
+_EVALUATED = ("native_dropout", "scaled_dot_product_attention")
 # Operators after which whole numbers are the same ones.
 _REARRANGED = (
     "_to_copy", "alias", "clone", "expand", "permute", "select", "slice", "squeeze", "unsqueeze",
@@ -312,14 +314,16 @@ class _GraphReader:
         inputs = node.all_input_nodes
         if schema is None or getattr(node.target, "namespace", "") != "aten":
             raise InputError(_unknown(_title(node)))
+        name = schema.name.partition("::")[2]
+        if self.torch.Tag.nondeterministic_seeded in node.target.tags and name not in _EVALUATED:
+            raise InputError("its values are random")
         if all(isinstance(self.known[value.name], np.ndarray | Repeated) for value in inputs):
             return self._computed(node)
-        name = schema.name.partition("::")[2]
         if name == "_assert_tensor_metadata":
             return None
         if name in ("eq", "ne") and isinstance(node.args[1], int):
             tokens = self.known[node.args[0].name]
-            if isinstance(tokens, Tokens):
+            if isinstance(tokens, Tokens) and tokens.hot is None:
                 text = f"no sample of `{one_line(tokens.name)}` contains {node.args[1]} (padding)"
                 self.assumed.append(text)
                 known = self.excluded.get(tokens.name, frozenset())
@@ -343,8 +347,9 @@ class _GraphReader:
         if name == "as_strided":
             arguments["self_strides"] = list(node.args[0].meta["val"].stride())
         call = AtenCall(
-            self.moves, arguments, self.weights, {k: v for k, v in buffers.items() if v}
-        )
+            self.moves, arguments, self.weights, {k: v for k, v in buffers.items() if v},
+            {user.args[1] for user in node.users if user.target is operator.getitem},
+        )  # fmt: skip
         try:
             found = entry(call)
         except InputError:

@@ -10,6 +10,7 @@ elementwise     Elementwise operators, and softmax
 layers          Products with weights, norms, sums and attention
 neighbourhoods  Convolutions and pools
 resampling      Resize and Upsample
+orders          Operators that compare the entries along an axis, and computed places
 recurrent       GRU, LSTM and simple recurrent layers, unrolled
 shapes          Operators that move entries
 written         Programs without an ONNX file, as text: for certificates

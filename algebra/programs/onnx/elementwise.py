@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from algebra.errors import InputError, shown
+from algebra.errors import InputError
 from algebra.programs.onnx.batches import BOOLEAN
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import Flags, Item, Signs, Tokens, fraction
@@ -16,6 +17,8 @@ from algebra.programs.program import Builder, Value
 
 # The coefficients of GELU's tanh form, as its authors print them.
 _CUBIC = Fraction(44715, 10**6)
+# Different numbers by which entries of a value are raised.
+_MOST_EXPONENTS = 16
 
 
 # The types that are not rounded: binary32, binary64.
@@ -67,6 +70,21 @@ def _swish(call: Call) -> Item:
 
 def _absolute(build: Builder, a: Value) -> Value:
     return build.choose(a, a, build.scale(a, -1))
+
+
+def _tangent(build: Builder, a: Value) -> Value:
+    return build.multiply(build.apply("sin", a), build.invert(build.apply("cos", a)))
+
+
+def _hyperbolic(sign: int) -> Callable[[Builder, Value], Value]:
+    """(e^x + e^−x)/2, or their difference."""
+
+    def run(build: Builder, a: Value) -> Value:
+        power = build.apply("exp", a)
+        other = build.scale(build.invert(power), sign)
+        return build.scale(build.add(power, other), Fraction(1, 2))
+
+    return run
 
 
 def _softsign(build: Builder, a: Value) -> Value:
@@ -259,28 +277,45 @@ def _divide(call: Call) -> Item:
 
 
 def _power(call: Call) -> Item:
+    """A power; with another exponent than some fixed ones e^(y log x), or c^y = e^(y log c)."""
     exponent = _single(call, 1)
-    if exponent is None:
-        raise InputError("its exponent is not one number of the file")
-    build = call.build
+    if exponent is not None:
+        _placed(call)
+        return call.elementwise(call.item(0), lambda a: raised(call.build, a, exponent))
+    y = _second(call)
+    if call.is_constant(1):
+        return _powers(call, call.array(1, "the exponents"), y)
+    if call.is_constant(0):
+        base = np.asarray(call.array(0, "the base"), np.float64)
+        if not (base > 0).all():
+            raise InputError("its base is a number that is not above 0")
+        logarithm = call.constant(np.log(base))
+    else:
+        logarithm = call.elementwise(call.item(0), lambda a: call.build.apply("log", a))
+    return call.elementwise(call.product(y, logarithm), lambda a: call.build.apply("exp", a))
 
-    def run(a: Value) -> Value:
-        return raised(build, a, exponent)
 
-    _placed(call)
-    return call.elementwise(call.item(0), run)
+def _powers(call: Call, exponents: np.ndarray, y: Item) -> Item:
+    """Powers with several numbers as exponents."""
+    a, y = call.broadcast(call.plain(call.item(0)), y)
+    every = np.unique(exponents)
+    if len(every) > _MOST_EXPONENTS:
+        raise InputError(f"it has {len(every)} exponents; up to {_MOST_EXPONENTS} are read")
+    wide = np.broadcast_to(exponents, y.shape)
+    parts = [raised(call.build, a.value, fraction(e.item())) for e in every]
+    table = call.places(a) + np.searchsorted(every, wide) * math.prod(a.shape)
+    return Item(call.build.index(table, *parts), a.batch)
 
 
 def raised(build: Builder, a: Value, exponent: Fraction) -> Value:
-    """A power whose exponent is a whole number of quarters."""
+    """A power; by a logarithm unless its exponent is a whole number of quarters up to 64."""
     number = exponent
     while number.denominator in (2, 4):
-        a, number = build.root(a), 2 * number
+        number = 2 * number
     if number.denominator != 1 or abs(number) > 64:
-        raise InputError(
-            f"the exponent {shown(exponent)} is not a whole number, or half or a quarter of one, "
-            "up to 64"
-        )
+        return build.apply("exp", build.scale(build.apply("log", a), exponent))
+    for _ in range((exponent.denominator - 1).bit_length()):
+        a = build.root(a)
     found = build.power(a, abs(int(number)))
     return build.invert(found) if number < 0 else found
 
@@ -460,6 +495,8 @@ ELEMENTWISE: dict[str, Operator] = {
     "Cast": Operator(_cast, "input", "to", "saturate round_mode"),
     "CastLike": Operator(_cast_like, "input target_type", "", "saturate round_mode"),
     "Celu": Operator(_celu, "X", "alpha"),
+    "Cos": _applied("cos"),
+    "Cosh": _unary(_hyperbolic(1)),
     "Clip": Operator(_clip, "input min max", "min max", "consumed_inputs"),
     "Div": Operator(_divide, _PAIR, _PLACED, "consumed_inputs"),
     "Dropout": Operator(
@@ -497,6 +534,8 @@ ELEMENTWISE: dict[str, Operator] = {
     "Shrink": Operator(_shrink, "input", "bias lambd"),
     "Sigmoid": _applied("sigmoid"),
     "Sign": _unary(_sign),
+    "Sin": _applied("sin"),
+    "Sinh": _unary(_hyperbolic(-1)),
     "Softmax": Operator(_softmax, "input", "axis"),
     "Softplus": _applied("softplus"),
     "Softsign": _unary(_softsign),
@@ -504,6 +543,7 @@ ELEMENTWISE: dict[str, Operator] = {
     "Sub": Operator(_subtract, _PAIR, _PLACED, "consumed_inputs"),
     "Sum": Operator(_sum, "data*", "", "consumed_inputs"),
     "Swish": Operator(_swish, "X", "alpha"),
+    "Tan": _unary(_tangent),
     "Tanh": _applied("tanh"),
     "ThresholdedRelu": Operator(_thresholded, "X", "alpha"),
     "Where": Operator(_where, "condition X Y"),

@@ -12,6 +12,7 @@ import fnmatch
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,7 @@ from algebra.programs.onnx.model import (
     tensor_array,
 )
 from algebra.programs.onnx.neighbourhoods import NEIGHBOURHOODS
+from algebra.programs.onnx.orders import ORDERS
 from algebra.programs.onnx.recurrent import RECURRENT
 from algebra.programs.onnx.resampling import RESAMPLING
 from algebra.programs.onnx.scope import Call, Known, Operator
@@ -42,7 +44,7 @@ from algebra.programs.program import Builder
 from algebra.time_limits import check_time
 
 OPERATORS: dict[str, Operator] = {
-    **ELEMENTWISE, **LAYERS, **NEIGHBOURHOODS, **RECURRENT, **RESAMPLING, **SHAPES,
+    **ELEMENTWISE, **LAYERS, **NEIGHBOURHOODS, **ORDERS, **RECURRENT, **RESAMPLING, **SHAPES,
 }  # fmt: skip
 # Their values depend on the operator set in a way that the reference ignores, or on the batch.
 _NEVER_COMPUTED = ("BatchNormalization", "ConstantOfShape", "Dropout", "LogSoftmax", "Softmax")
@@ -282,8 +284,7 @@ class _Reader:
         operator = OPERATORS.get(node.op_type) if standard else None
         if operator is None:
             name = node.op_type if standard else f"{node.domain}.{node.op_type}"
-            known = ", ".join(sorted(OPERATORS))
-            raise InputError(f"the operator {one_line(name)} is not known; known are {known}")
+            raise InputError(_unknown(name, standard))
         if inputs and isinstance(inputs[0], Tokens) and node.op_type in MOVED:
             return moved_tokens(
                 self.moves, node.op_type, self.opened.opset, inputs, attributes(node),
@@ -358,6 +359,18 @@ class _Reader:
         return [self.known[value.name] for value in chosen.output]
 
 
+def _unknown(name: str, standard: bool) -> str:
+    """What is said of an operator that is not known."""
+    if name.startswith("ai.onnx.ml.Tree"):
+        return (
+            f"the operator {name} is a tree, whose labels are constant almost everywhere and do not "
+            "move with its parameters: there are no ranks"
+        )
+    near = get_close_matches(name, OPERATORS, 3) if standard else []
+    like = f"; similar ones that are: {', '.join(near)}" if near else ""
+    return f"the operator {one_line(name)} is not known{like} ({len(OPERATORS)} are known)"
+
+
 def moved_tokens(
     moves: Moves,
     op: str,
@@ -385,5 +398,5 @@ def moved_tokens(
             where, [number] = places.ravel()[where], nodes[number].inputs
         if number != block.number:
             raise InputError("it puts other numbers beside whole numbers of an input")
-        made.append(Tokens(tokens.name, tokens.where.ravel()[where], tokens.block, item.batch))
+        made.append(replace(tokens, where=tokens.where.ravel()[where], batch=item.batch))
     return made

@@ -86,7 +86,7 @@ class Signs(Flags):
 
 @dataclass(frozen=True, eq=False)
 class Tokens:
-    """An input of integers that choose rows of a table: of tokens, for example.
+    """Integers that choose rows of a table: an input (tokens), or places of largest entries.
 
     Attributes
     ----------
@@ -97,12 +97,22 @@ class Tokens:
         Shape of the input, without the batch axis.
     batch : int or None
         The axis of the samples.
+    hot : Value or None
+        One row for each entry, with 1 at its number, if the program computes it.
     """
 
     name: str
     where: np.ndarray
     block: Shape
     batch: int | None = 0
+    hot: Value | None = None
+
+    @classmethod
+    def computed(cls, hot: Value, batch: int | None) -> Tokens:
+        """Numbers by their rows."""
+        shape = hot.shape[:-1]
+        where = np.arange(math.prod(shape)).reshape(shape)
+        return cls("places of largest entries", where, shape, batch, hot)
 
     @classmethod
     def of(cls, name: str, block: Sequence[int], batch: int | None = 0) -> Tokens:

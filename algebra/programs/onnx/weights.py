@@ -172,7 +172,10 @@ class Weights:
     def rows(self, tokens: Tokens, table: Item) -> Item:
         """Rows of a table: the product with a one-hot matrix."""
         build, (size, *rest) = self.moves.build, table.shape
-        if self.token_sizes.setdefault(tokens.name, size) != size:
+        if tokens.hot is not None:
+            if tokens.hot.shape[-1] > size:
+                raise InputError(f"it takes rows 0 … {tokens.hot.shape[-1] - 1} of {size}")
+        elif self.token_sizes.setdefault(tokens.name, size) != size:
             raise InputError(f"`{one_line(tokens.name)}` chooses rows of tables of different sizes")
         rows = self._chosen(tokens, size)
         flat = build.reshaped(table.value, (size, math.prod(rest)))
@@ -183,9 +186,14 @@ class Weights:
     def _chosen(self, tokens: Tokens, size: int) -> Value:
         """One row for each entry: 1 at its number."""
         build = self.moves.build
-        block = build.sample(tokens.name, (*tokens.block, size))
-        places = build.places(block).reshape(-1, size)[tokens.where.ravel()]
-        return build.index(places, block)
+        if tokens.hot is None:
+            block = build.sample(tokens.name, (*tokens.block, size))
+            places = build.places(block).reshape(-1, size)[tokens.where.ravel()]
+            return build.index(places, block)
+        own = build.places(tokens.hot).reshape(-1, tokens.hot.shape[-1])
+        none = np.full((len(own), size - own.shape[1]), -1)
+        places = np.concatenate([own, none], axis=1)[tokens.where.ravel()]
+        return build.index(places, tokens.hot)
 
     def flags(self, tokens: Tokens) -> Flags:
         """The entries of a Boolean input: it chooses one of two rows."""

@@ -63,10 +63,12 @@ _LARGE = 1 << 1000
 # One of so many entries of a kernel is kept where few suffice.
 _TAPS = 4
 FUNCTIONS: dict[str, Callable[..., Any]] = {
+    "cos": np.cos,
     "erf": lambda a: _special().erf(a),
     "exp": np.exp,
     "log": np.log,
     "sigmoid": lambda a: _special().expit(a),
+    "sin": np.sin,
     "softplus": lambda a: np.logaddexp(a, 0),
     "tanh": np.tanh,
 }

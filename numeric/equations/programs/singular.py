@@ -23,10 +23,12 @@ from numeric.equations.programs.patterns import FUNCTIONS, doubles
 _MOST_ENTRIES = 2_000_000
 _MOST_WORK = 2_000_000_000
 _SLOPES: dict[str, Callable[[Any, Any], Any]] = {
+    "cos": lambda a, _: -np.sin(a),
     "erf": lambda a, _: 2 / math.sqrt(math.pi) * np.exp(-a * a),
     "exp": lambda _, z: z,
     "log": lambda a, _: 1 / a,
     "sigmoid": lambda _, z: z * (1 - z),
+    "sin": lambda a, _: np.cos(a),
     "softplus": lambda a, _: FUNCTIONS["sigmoid"](a),
     "tanh": lambda _, z: 1 - z * z,
 }
