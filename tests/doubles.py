@@ -39,6 +39,8 @@ FUNCTIONS = {
     "log": np.log,
     "sigmoid": _sigmoid,
     "softplus": _softplus,
+    "cos": np.cos,
+    "sin": np.sin,
     "tanh": np.tanh,
 }
 

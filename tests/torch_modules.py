@@ -331,3 +331,117 @@ def comparisons() -> Any:
         nn.Linear(6, 6), nn.Unflatten(1, (1, 6)), nn.AdaptiveMaxPool1d(2), nn.Flatten(),
         nn.Linear(2, 2),
     ), (normal(3),)  # fmt: skip
+
+
+@entry
+def sines() -> Any:
+    """Sines and other functions by them, exponentials and logarithms; powers that learn."""
+
+    def forward(s: Any, x: Any) -> Any:
+        up = x * x + 1
+        parts = [
+            x.sin(), x.cos(), x.tan(), x.sinh(), x.cosh(), torch.exp2(x), up.log2(), up.log10(),
+            x.erfc(), torch.logaddexp(x, up), up**0.3, up**s.exponent, 2**x,
+            torch.nan_to_num(x), torch.where(torch.isfinite(x), x, 0 * x),
+            torch.where(torch.isnan(x), 0 * x, x * x), x.clamp(min=s.shift),
+            F.rrelu(x), x.norm(p=1, dim=-1, keepdim=True),
+            up.pow(torch.tensor([1.0, 2.0, 3.0])), x.masked_fill(x == float("inf"), 0.0),
+        ]  # fmt: skip
+        return s.out(sum(k * part for k, part in enumerate(parts, 1)))
+
+    shift = torch.tensor([0.3, -0.2, 0.1], dtype=torch.float64)
+    return nn.Sequential(nn.Linear(3, 3), Computes(
+        forward, exponent=nn.Parameter(torch.ones(1)), shift=shift, out=nn.Linear(3, 2)
+    )), (normal(3),)  # fmt: skip
+
+
+@entry
+def orders() -> Any:
+    """Entries in their order, at places of largest ones, and combined along an axis."""
+
+    def forward(s: Any, x: Any) -> Any:
+        most, at = x.topk(2, -1)
+        parts = [
+            x.sort(-1)[0], x.gather(1, x.argsort(1, descending=True)), most.sum(-1, True),
+            torch.zeros_like(x).scatter(-1, at, most), x * F.one_hot(x.argmax(-1), 4),
+            x.scatter_add(1, at, most), x.median(-1, keepdim=True)[0],
+            x.kthvalue(2, -1, keepdim=True)[0], x.cummax(-1)[0], x.cumprod(-1),
+            x.prod(-1, keepdim=True), x.logcumsumexp(-1), x.logsumexp(-1, keepdim=True),
+            x.gather(1, x.max(-1, keepdim=True)[1]), x.gather(1, x.argmin(-1, keepdim=True)),
+            s.table[x.argmax(-1)], F.embedding(at, s.table).sum(1),
+            torch.where(x.argmax(-1, keepdim=True) == 2, x, 2 * x),
+            x.view(-1, 2, 2).prod(1).repeat(1, 2),
+        ]  # fmt: skip
+        return sum(k * part for k, part in enumerate(parts, 1))
+
+    table = nn.Parameter(torch.randn(4, 4))
+    return nn.Sequential(nn.Linear(3, 4), Computes(forward, table=table)), (normal(3),)
+
+
+@entry
+def rearranged() -> Any:
+    """Pads of three modes, windows, diagonals, entries added at places, functions of matrices."""
+
+    def forward(s: Any, x: Any) -> Any:
+        n, square = x.shape[0], x.view(-1, 2, 2)
+        parts = [
+            F.pad(x[:, None], (1, 2), mode=mode)[:, 0, 1:5] for mode in s.modes
+        ] + [
+            x.unfold(1, 2, 1).sum(-1).repeat(1, 2)[:, :4], square.diagonal(0, 1, 2).repeat(1, 2),
+            torch.zeros(n, 4, dtype=x.dtype).index_add(1, s.at, x),
+            x.scatter_add(1, s.at.expand(n, 4), x), x.gather(1, s.at.expand(n, 4)),
+            x[:, s.at != 1].repeat(1, 2)[:, :4], torch.matrix_exp(square).flatten(1),
+            torch.linalg.inv(square + s.shift).flatten(1),
+        ]  # fmt: skip
+        return sum(k * part for k, part in enumerate(parts, 1))
+
+    return nn.Sequential(nn.Linear(3, 4), Computes(
+        forward, at=torch.tensor([0, 2, 2, 1]), shift=4 * torch.eye(2).double(),
+        modes=("circular", "reflect", "replicate"),
+    )), (normal(3),)  # fmt: skip
+
+
+@entry
+def experts() -> Any:
+    """The two best of three experts, by their gates."""
+
+    def forward(s: Any, x: Any) -> Any:
+        gates, at = s.gate(x).topk(2, -1)
+        made = torch.stack([expert(x) for expert in s.experts], 1)
+        own = made.gather(1, at[..., None].expand(-1, -1, 2))
+        return (own * gates.softmax(-1)[..., None]).sum(1)
+
+    experts = nn.ModuleList([nn.Linear(3, 2) for _ in range(3)])
+    return Computes(forward, gate=nn.Linear(3, 3), experts=experts), (normal(3),)
+
+
+@entry
+def graph() -> Any:
+    """Messages along the edges of a graph without loops, as PyTorch Geometric selects them."""
+
+    def forward(s: Any, x: Any) -> Any:
+        source, target = s.edges[:, s.edges[0] != s.edges[1]]
+        degree = torch.zeros(4).double().index_add(0, target, torch.ones(len(target)).double())
+        h = torch.tanh(s.layer(x))
+        h = torch.zeros_like(h).index_add(1, target, h[:, source])
+        pairs = s.edges.nonzero()
+        return (h / degree.clamp(min=1)[:, None]).sum(1) + h[:, pairs[0, 1]]
+
+    edges = torch.tensor([[0, 1, 2, 0, 3], [1, 2, 0, 0, 2]])
+    return Computes(forward, layer=nn.Linear(2, 3), edges=edges), (normal(4, 2),)
+
+
+@entry
+def bags() -> Any:
+    """Means of rows of a table."""
+    return nn.Sequential(nn.EmbeddingBag(5, 3), nn.Linear(3, 2)), (torch.randint(0, 5, (5, 3)),)
+
+
+@entry
+def pooled() -> Any:
+    """A mean with an exponent that learns, after a convolution with circular pads."""
+    return Computes(
+        lambda s, x: s.head(s.conv(x).clamp(min=1e-3).pow(s.p).mean((2, 3)).pow(1 / s.p)),
+        conv=nn.Conv2d(1, 3, 3, padding=1, padding_mode="circular"), head=nn.Linear(3, 2),
+        p=nn.Parameter(torch.tensor([3.0])),
+    ), (normal(1, 4, 3),)  # fmt: skip

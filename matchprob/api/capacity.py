@@ -313,6 +313,11 @@ def _checked(
     every = {**{n: math.prod(s) for n, s in found.parameters.items()}, **found.absent}
     if not patterns:
         chosen = set(every) if found.trainable is None else set(found.trainable)
+    if not patterns and not chosen:
+        raise InputError(
+            "no parameter of `model` requires a gradient (all are frozen): name those that are to "
+            'learn, `learn`="all"'
+        )
     names = [name for name in every if name in chosen]
     inputs = data
     if data is None and not found.tokens:

@@ -118,7 +118,7 @@ def from_torch(
     *,
     masks: Mapping[str, Any] | None = None,
     support: Mapping[str, Any] | None = None,
-    axis: int = 0,
+    axis: int | None = 0,
     output: int = 0,
     fixed: Sequence[str] = (),
 ) -> Problem: ...
@@ -127,7 +127,7 @@ def from_torch(
     module: Any,
     example_inputs: Any,
     *,
-    axis: int = 0,
+    axis: int | None = 0,
     output: int = 0,
     fixed: Sequence[str] = (),
 ) -> Read: ...
@@ -141,7 +141,7 @@ def from_torch(
     masks: Mapping[str, Any] | None = None,
     support: Mapping[str, Any] | None = None,
     T: int | None = None,
-    axis: int = 0,
+    axis: int | None = 0,
     output: int = 0,
     fixed: Sequence[str] = (),
 ) -> Problem | Read:
@@ -164,8 +164,9 @@ def from_torch(
         Structural zeros, with the same names and shapes (the weights that pruning keeps).
     T : int, optional
         Time steps, for an RNN.
-    axis : int, optional
-        The axis of the samples in `example_inputs`.
+    axis : int or None, optional
+        The axis of the samples in `example_inputs`; None if these are one sample without such an
+        axis (a graph, for example).
     output : int, optional
         With `example_inputs`: the number of the output that gives the labels, among those that are
         tensors.

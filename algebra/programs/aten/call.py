@@ -204,7 +204,7 @@ class AtenCall:
 
 def filled(moves: Moves, array: np.ndarray, shape: Sequence[int]) -> np.ndarray | Item:
     """Constants repeated to a shape of the graph."""
-    if any(size and size % moves.batch == 0 for size in shape):
+    if moves.batch > 1 and any(size and size % moves.batch == 0 for size in shape):
         return moves.expanded(moves.constant(array), shape)
     if math.prod(shape) > MOST_CONSTANTS:
         raise InputError(f"it makes a constant of the shape {tuple(shape)}, which is too large")

@@ -17,6 +17,7 @@ import numpy as np
 
 from algebra.errors import InputError, one_line
 from algebra.installing import missing
+from algebra.programs.aten.constants import known_constants
 from algebra.programs.onnx.values import BATCH
 
 # Not decomposed: the decomposition compares values, takes logarithms, merges axes, or writes into
@@ -48,8 +49,15 @@ def need_torch() -> Any:
     return torch
 
 
-def many_samples(torch: Any, inputs: Any, axis: int) -> tuple[tuple[Any, ...], dict[str, Any]]:
-    """The inputs with their first sample repeated `BATCH` times, without allocating memory."""
+def many_samples(
+    torch: Any, inputs: Any, axis: int | None
+) -> tuple[tuple[Any, ...], dict[str, Any]]:
+    """The inputs with their first sample repeated `BATCH` times, without allocating memory.
+
+    Without an axis of the samples they are as they are.
+    """
+    if axis is None:
+        return as_arguments(inputs)
 
     def repeated(value: Any) -> Any:
         if not isinstance(value, torch.Tensor):
@@ -101,10 +109,9 @@ def tensors_by_name(torch: Any, module: Any, inputs: Any) -> dict[str, np.ndarra
     }
 
 
-def exported_graph(
-    torch: Any, module: Any, args: tuple[Any, ...], kwargs: dict[str, Any]
-) -> tuple[Any, Any]:
+def exported_graph(torch: Any, module: Any, inputs: Any, axis: int | None) -> tuple[Any, Any]:
     """The graph of core operators, and that before their decomposition."""
+    args, kwargs = many_samples(torch, inputs, axis)
     table = torch.export.default_decompositions()
     for name in _WHOLE:
         packet, _, overload = name.partition(".")
@@ -112,16 +119,41 @@ def exported_graph(
     try:
         with _evaluating(torch, module), warnings.catch_warnings(), _uncached(module):
             warnings.simplefilter("ignore")
-            with torch.enable_grad():
+            with torch.enable_grad(), known_constants(torch, module):
                 found = torch.export.export(module, args, kwargs, strict=False)
             return found.run_decompositions(table), found
     except Exception as error:
         # A module's own forward, or its tracing, may raise any exception.
-        lines = str(error).strip().splitlines() or [type(error).__name__]
         raise InputError(
-            f"`module` ({one_line(type(module).__name__)}): torch.export cannot follow its "
-            f"forward with these `example_inputs`: {one_line(lines[0])}"
+            f"`module` ({one_line(type(module).__name__)}): "
+            + _why_not(torch, module, inputs, axis, error)
         ) from None
+
+
+def _why_not(torch: Any, module: Any, inputs: Any, axis: int | None, error: Exception) -> str:
+    """Why a forward cannot be followed: also without the repeated samples, or only with them."""
+    args, kwargs = as_arguments(inputs)
+    cannot = "torch.export cannot follow its forward with these `example_inputs`: "
+    try:
+        with _evaluating(torch, module), warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            module(*args, **kwargs)
+    except Exception as own:
+        # The message then has the sizes of the example.
+        return cannot + _first_line(own)
+    text = _first_line(error)
+    if axis is None or str(BATCH) not in text:
+        return cannot + text
+    return (
+        f"its forward takes these `example_inputs`, but not with another number of samples along "
+        f"axis {axis} ({text.replace(str(BATCH), 'N')}): if they are one sample without an axis of "
+        "samples, add one (`x[None]`), or say axis=None"
+    )
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines() or [type(error).__name__]
+    return one_line(lines[0])
 
 
 @contextmanager

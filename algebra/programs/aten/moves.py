@@ -96,7 +96,7 @@ def _index_select(call: AtenCall) -> Any:
 
 def _index(call: AtenCall) -> Any:
     """Entries at tables of indices, one for each of some axes, by the rules of NumPy."""
-    tables: list[Any] = call.option("indices")
+    tables = _tables(call)
     given = [table for table in tables if table is not None]
     own = [k for k, table in enumerate(tables) if isinstance(table, Repeated)]
     if len(own) == 1:
@@ -120,6 +120,15 @@ def _index(call: AtenCall) -> Any:
     return call.moves.move(item, call.moves.places(item)[at], batch)
 
 
+def _tables(call: AtenCall) -> list[Any]:
+    """The tables of indices; a mask of Booleans is one for each of its axes."""
+    found: list[Any] = []
+    for table in call.option("indices"):
+        is_mask = isinstance(table, np.ndarray) and table.dtype == bool
+        found += np.nonzero(table) if is_mask else [table]
+    return found
+
+
 def _of_each_sample(call: AtenCall, tables: list[Any], axis: int) -> Any:
     """Entries of each sample; one table is the numbers of the samples."""
     item, numbers = call.item(call["self"]), tables[axis]
@@ -140,7 +149,7 @@ def _of_each_sample(call: AtenCall, tables: list[Any], axis: int) -> Any:
 def _index_put(call: AtenCall) -> Any:
     """A value with other entries at tables of indices."""
     item, values = call.item(call["self"]), call.item(call["values"])
-    tables = call.option("indices")
+    tables = _tables(call)
     if not all(table is None or isinstance(table, np.ndarray) for table in tables):
         raise InputError("its places depend on samples or weights")
     if item.batch is not None and item.batch < len(tables) and tables[item.batch] is not None:

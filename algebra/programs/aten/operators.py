@@ -89,6 +89,14 @@ def _leaky(call: AtenCall) -> Any:
     return call.run("LeakyRelu", call["self"], alpha=call.number("negative_slope", 0.01))
 
 
+def _random_leaky(call: AtenCall) -> Any:
+    """The mean slope, which evaluation has."""
+    if call.option("training"):
+        return _random(call)
+    slope = (call.number("lower", 1 / 8) + call.number("upper", 1 / 3)) / 2
+    return call.run("LeakyRelu", call["self"], alpha=slope), None
+
+
 def _clamp(low: str, high: str) -> AtenOperator:
     def run(call: AtenCall) -> Any:
         value, least = call["self"], call.option(low)
@@ -604,6 +612,7 @@ ATEN: dict[str, AtenOperator] = {
     "pow": _power,
     "reciprocal": _same("Reciprocal"),
     "relu": _same("Relu"),
+    "rrelu_with_noise_functional": _random_leaky,
     "rsqrt": _inverse_root,
     "rsub": _binary("Sub", True),
     "scaled_dot_product_attention": _attention,

@@ -33,7 +33,6 @@ from algebra.programs.aten.call import FEW, MOST_CONSTANTS, AtenCall, Operand, R
 from algebra.programs.aten.export import (
     exported_graph,
     gradients,
-    many_samples,
     need_torch,
     tensors_by_name,
 )
@@ -49,7 +48,7 @@ def read_torch(
     module: Any,
     example_inputs: Any,
     *,
-    axis: int = 0,
+    axis: int | None = 0,
     output: int = 0,
     fixed: Sequence[str] = (),
 ) -> Read:
@@ -62,8 +61,9 @@ def read_torch(
         Arguments of its `forward`: one tensor, arguments in their order, or arguments by name.
         The graph depends on shapes and types only, and not on the number of samples.  Where labels
         depend on activation patterns that of these samples comes first.
-    axis : int, optional
-        The axis of the samples in every input: 1 for a recurrent layer without `batch_first`.
+    axis : int or None, optional
+        The axis of the samples in every input: 1 for a recurrent layer without `batch_first`.  None
+        if the example is one sample without such an axis.
     output : int, optional
         The index of the output that gives the labels, among those that are tensors.
     fixed : sequence of str, optional
@@ -82,13 +82,17 @@ def read_torch(
     if not isinstance(module, torch.nn.Module):
         raise InputError(f"`module` ({one_line(type(module).__name__)}) must be a torch module")
     for name, parameter in module.named_parameters():
+        if parameter.dtype.is_complex:
+            raise InputError(
+                f"`module`: `{one_line(name)}` holds complex numbers, which are not read: keep real "
+                "and imaginary parts as two parameters"
+            )
         if parameter.dtype not in (torch.float32, torch.float64):
             raise InputError(
                 f"`module`: `{one_line(name)}` holds {parameter.dtype} numbers, rounded to few "
                 "digits: module.float()"
             )
-    args, kwargs = many_samples(torch, example_inputs, axis)
-    exported, whole = exported_graph(torch, module, args, kwargs)
+    exported, whole = exported_graph(torch, module, example_inputs, axis)
     given = tensors_by_name(torch, module, example_inputs)
     unknown = [name for name in fixed if name not in given]
     if unknown:
@@ -117,7 +121,9 @@ def _in_evaluation(module: Any) -> list[str]:
 
 
 # Random in training only.
-_EVALUATED = ("native_dropout", "scaled_dot_product_attention")
+_EVALUATED = (
+    "native_dropout", "rrelu_with_noise_functional", "scaled_dot_product_attention",
+)  # fmt: skip
 # Operators after which whole numbers are the same ones.
 _REARRANGED = (
     "_to_copy", "alias", "clone", "expand", "permute", "select", "slice", "squeeze", "unsqueeze",
@@ -130,7 +136,7 @@ class _GraphReader:
     torch: Any
     module: Any
     exported: Any
-    axis: int
+    axis: int | None
     given: Mapping[str, np.ndarray]
     fixed: frozenset[str]
     # Parameters that reach the labels by gradients, and behind a stop.
@@ -141,7 +147,7 @@ class _GraphReader:
     buffers: dict[str, str] = field(default_factory=dict)
 
     def run(self, output: int) -> Read:
-        self.moves = Moves(Builder(), BATCH)
+        self.moves = Moves(Builder(), 1 if self.axis is None else BATCH)
         self.weights = Weights(self.moves)
         graph, signature = self.exported.graph, self.exported.graph_signature
         self._inputs(graph, signature)
@@ -171,7 +177,7 @@ class _GraphReader:
         padding = {name: math.prod(s) for name, s in found.program.weights.items()
                    if name in self.weights.padding}  # fmt: skip
         samples = found.program.samples
-        example = {n: np.moveaxis(self.given[n], self.axis, 0) for n in samples if n in self.given}
+        example = {n: self._by_samples(self.given[n]) for n in samples if n in self.given}
         return replace(
             found,
             assumed=tuple(dict.fromkeys([*self.assumed, *self.moves.assumed])),
@@ -182,6 +188,10 @@ class _GraphReader:
             example=example if len(example) == len(samples) else {},
             tokens=self._tokens(found.tokens),
         )
+
+    def _by_samples(self, array: np.ndarray) -> np.ndarray:
+        """An input of the example with the samples along the first axis."""
+        return array[None] if self.axis is None else np.moveaxis(array, self.axis, 0)
 
     def _stopped(self, learns: frozenset[str]) -> set[str]:
         """The parameters whose gradients are stopped everywhere.
@@ -258,7 +268,9 @@ class _GraphReader:
             ) from None
         return found
 
-    def _input(self, node: Any, held: Mapping[str, Any]) -> Item | Tokens | Repeated | None:
+    def _input(
+        self, node: Any, held: Mapping[str, Any]
+    ) -> Item | Tokens | Repeated | np.ndarray | None:
         value = node.meta.get("val")
         if not isinstance(value, self.torch.Tensor):
             return None
@@ -266,27 +278,31 @@ class _GraphReader:
         if node.name in self.fixed or (whole and node.name in self.given and not _chooses(node)):
             return self._constant_input(node.name)
         name = node.name if node.name not in held else f"{node.name} (input)"
-        axis = self.axis % value.ndim
+        axis = None if self.axis is None else self.axis % value.ndim
         own = tuple(size for k, size in enumerate(value.shape) if k != axis)
         if value.dtype in (self.torch.float32, self.torch.float64):
             block = self.moves.build.sample(name, own)
+            if axis is None:
+                return Item(block)
             made = self.moves.build.reshaped(block, (*own[:axis], 1, *own[axis:]))
             return Item(made, axis)
-        if value.dtype in (self.torch.int64, self.torch.int32) and axis == 0:
-            return Tokens.of(name, own)
+        if value.dtype in (self.torch.int64, self.torch.int32) and not axis:
+            return Tokens.of(name, own, axis)
         raise InputError(
             f"`example_inputs`: `{one_line(name)}` holds {value.dtype} numbers: float32, float64 "
             "and, with samples along axis 0, whole numbers that choose rows of a table are read"
         )
 
-    def _constant_input(self, name: str) -> Repeated:
-        value = np.moveaxis(self.given[name], self.axis, 0)
+    def _constant_input(self, name: str) -> Repeated | np.ndarray:
+        value = self._by_samples(self.given[name])
         if not all(np.array_equal(sample, value[0]) for sample in value):
             raise InputError(
                 f"`example_inputs`: `{one_line(name)}` is a constant, because it chooses no rows "
                 "of a table or is `fixed`, but its samples differ"
             )
         self.assumed.append(f"`{one_line(name)}` is the same for all samples, as in the example")
+        if self.axis is None:
+            return value[0]
         three = np.repeat(np.moveaxis(value[:1], 0, self.axis), FEW, self.axis)
         return Repeated(three, self.axis % three.ndim)
 
@@ -315,7 +331,7 @@ class _GraphReader:
         if schema is None or getattr(node.target, "namespace", "") != "aten":
             raise InputError(_unknown(_title(node)))
         name = schema.name.partition("::")[2]
-        if self.torch.Tag.nondeterministic_seeded in node.target.tags and name not in _EVALUATED:
+        if name not in _EVALUATED and any(map(_is_of_random, getattr(node.target, "tags", ()))):
             raise InputError("its values are random")
         if all(isinstance(self.known[value.name], np.ndarray | Repeated) for value in inputs):
             return self._computed(node)
@@ -338,7 +354,8 @@ class _GraphReader:
             if k >= len(node.args) and argument.name not in node.kwargs:
                 value = argument.default_value if argument.has_default_value() else None
             buffers[argument.name] = self.buffers.get(getattr(value, "name", ""), "")
-            arguments[argument.name] = self._argument(value)
+            ends = argument.name == "offsets"
+            arguments[argument.name] = self.known[value.name] if ends else self._argument(value)
         if name == "embedding" and arguments["padding_idx"] >= 0 and len(node.args[0].users) > 1:
             # The row learns by the other uses of the table.
             arguments["padding_idx"] = -1
@@ -426,9 +443,11 @@ class _GraphReader:
         )
         with torch.no_grad():
             found = node.target(*args, **{**kwargs, **_on_cpu(kwargs)})
-        return [
+        made = [
             self._array(part, node.name) for part in _flat(found) if isinstance(part, torch.Tensor)
         ]
+        # Memory without values: all of it is written before it is read.
+        return list(map(np.zeros_like, made)) if _title(node).startswith("empty") else made
 
     def _repeated(self, array: np.ndarray, fewer: np.ndarray, shape: Sequence[int]) -> Any:
         axes = _batch_axes(shape)
@@ -445,7 +464,7 @@ def _chooses(node: Any) -> bool:
     """Whether a value of whole numbers, perhaps rearranged, chooses rows of a table."""
     for user in node.users:
         name = getattr(getattr(user.target, "_schema", None), "name", "").partition("::")[2]
-        if name == "embedding" and node in user.args[1:2]:
+        if name in ("embedding", "embedding_bag") and node in user.args[1:2]:
             return True
         if name in ("index", "index_select") and node not in user.args[:1]:
             return True
@@ -465,6 +484,10 @@ def _on_cpu(kwargs: Mapping[str, Any]) -> dict[str, Any]:
 
 def _flat(value: Any) -> Sequence[Any]:
     return value if isinstance(value, list | tuple) else [value]
+
+
+def _is_of_random(tag: Any) -> bool:
+    return str(tag).endswith("nondeterministic_seeded")
 
 
 def _title(node: Any) -> str:
