@@ -67,6 +67,8 @@ def standardized(net: Net, h: str) -> str:
 
 for _op in ("Celu", "Elu", "Selu", "Softsign", "ThresholdedRelu"):
     plain(_op, (5,))
+for _op in ("Cos", "Cosh", "Sin", "Sinh", "Tan"):
+    plain(_op, (5,))
 plain("Celu", (5,), alpha=0.7)
 plain("Selu", (5,), alpha=1.3, gamma=0.8)
 plain("Shrink", (5,), bias=0.1, lambd=0.2)
@@ -114,6 +116,47 @@ def _log_of_bias(net: Net, h: str) -> str:
 @around("Pow to 3/4", (5,), 5)
 def _power(net: Net, h: str) -> str:
     return str(net("Pow", net("Add", net("Mul", h, h), net.tensor(1.0)), net.tensor(0.75)))
+
+
+@around("Pow to what learns", (5,), 5)
+def _learned_power(net: Net, h: str) -> str:
+    base = net("Add", net("Mul", h, h), net.tensor(1.0))
+    return str(net("Pow", base, net.weight("exponent", 5)))
+
+
+@around("Pow to several numbers", (3,), 3)
+def _powers(net: Net, h: str) -> str:
+    base = net("Add", net("Mul", h, h), net.tensor(1.0))
+    made = net("Pow", base, net.tensor(np.array([2.0, 0.3, -0.5])))
+    return str(net("Add", made, net("Pow", net.tensor(2.0), h)))
+
+
+@around("TopK", (5,), 5)
+def _largest(net: Net, h: str) -> str:
+    most, _ = net("TopK", h, numbers(net, 3), outputs=2, axis=-1)
+    least, _ = net("TopK", h, numbers(net, 2), outputs=2, axis=-1, largest=0)
+    return str(net("Concat", least, most, axis=-1))
+
+
+@around("places of the largest", (4,), 6)
+def _places(net: Net, h: str) -> str:
+    _, at = net("TopK", h, numbers(net, 2), outputs=2, axis=-1)
+    rows = net("Gather", net.weight("table", 4, 3), net("ArgMax", h, axis=-1, keepdims=0))
+    last = net("GatherElements", h, net("ArgMin", h, axis=1), axis=1)
+    return str(net("Concat", net("GatherElements", h, at, axis=1), rows, last, axis=-1))
+
+
+@around("ReduceMax with a mask", (2, 3), 2)
+def _masked_largest(net: Net, h: str) -> str:
+    mask = net.tensor(np.array([[True, False, True], [False, True, True]]))
+    masked = net("Where", mask, h, net.tensor(np.array(-np.inf)))
+    return str(net("ReduceMax", masked, numbers(net, 2), keepdims=0))
+
+
+@around("SpaceToDepth with channels last", (4, 4, 2), 32)
+def _channels_last(net: Net, h: str) -> str:
+    made = net("SpaceToDepth", net("Transpose", h, perm=[0, 3, 1, 2]), blocksize=2)
+    return str(net("Transpose", made, perm=[0, 2, 3, 1]))
 
 
 @around("Mean", (4,), 4)

@@ -84,8 +84,8 @@ def read_torch(
     for name, parameter in module.named_parameters():
         if parameter.dtype.is_complex:
             raise InputError(
-                f"`module`: `{one_line(name)}` holds complex numbers, which are not read: keep real "
-                "and imaginary parts as two parameters"
+                f"`module`: `{one_line(name)}` holds complex numbers, which are not read: keep "
+                "real and imaginary parts as two parameters"
             )
         if parameter.dtype not in (torch.float32, torch.float64):
             raise InputError(

@@ -142,9 +142,11 @@ def _reduce(kind: str) -> Operator:
         if kind == "mean":
             return call.mean(item, axes, keep)
         if kind in ("max", "min"):
-            sign = Fraction(1 if kind == "max" else -1)
-            found = largest_along(call, call.scaled(item, sign), axes, keep)
-            return call.scaled(found, sign)
+            if kind == "max":
+                return largest_along(call, item, axes, keep)
+            return call.scaled(
+                largest_along(call, call.scaled(item, Fraction(-1)), axes, keep), Fraction(-1)
+            )  # fmt: skip
         if kind in ("L1", "L2"):
             return lengths(call, item, axes, int(kind[1]), keep)
         if kind == "squares":

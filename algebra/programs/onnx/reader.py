@@ -363,8 +363,8 @@ def _unknown(name: str, standard: bool) -> str:
     """What is said of an operator that is not known."""
     if name.startswith("ai.onnx.ml.Tree"):
         return (
-            f"the operator {name} is a tree, whose labels are constant almost everywhere and do not "
-            "move with its parameters: there are no ranks"
+            f"the operator {name} is a tree, whose labels are constant almost everywhere: they do "
+            "not move with its parameters, so there are no ranks"
         )
     near = get_close_matches(name, OPERATORS, 3) if standard else []
     like = f"; similar ones that are: {', '.join(near)}" if near else ""

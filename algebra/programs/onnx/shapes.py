@@ -9,6 +9,7 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.programs.onnx.bounds import MODEL_LIMITS
+from algebra.programs.onnx.orders import taken
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import MOST_AXES, Item, Tokens, letters_of
 from algebra.programs.onnx.weights import Parameter
@@ -300,7 +301,9 @@ def _cumulative(call: Call) -> Item:
 
 def _gather_elements(call: Call) -> Item:
     """At each place the entry with the given index along an axis."""
-    item = call.item(0)
+    item, which = call.item(0), call.given(1)
+    if isinstance(which, Tokens):
+        return taken(call, item, which, call.option("axis", 0))
     axis = call.along(item, call.option("axis", 0), "takes entries along")
     where = call.array(1, "the indices").astype(np.int64)
     size = item.shape[axis]

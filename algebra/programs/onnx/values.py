@@ -480,7 +480,8 @@ class Moves:
     def largest_at(self, item: Item, places: np.ndarray, batch: int | None) -> Item:
         """Maxima of entries, over the first axis of their places.
 
-        By halves, each half one value, so that a program has few nodes for many entries.
+        By halves, each half one value, so that a program has few nodes for many entries.  Entries
+        that are −∞ are left out: another one is compared in their place.
 
         Parameters
         ----------
@@ -491,6 +492,12 @@ class Moves:
             The axis of the samples in the result.
         """
         inner = None if batch is None else batch + 1
+        nothing = None
+        if item.absent is not None and item.kept is None:
+            gone = item.absent.ravel()[places]
+            first = np.take_along_axis(places, np.argmin(gone, 0)[None], 0)
+            places, nothing = np.where(gone, first, places), gone.all(0)
+            item = replace(item, absent=None)
         item, left = self.plain(item), list[Item]()
         while len(places) > 1:
             if len(places) % 2:
@@ -499,7 +506,8 @@ class Moves:
             a, b = (self.move(item, places[i:j], inner) for i, j in pairwise(ends))
             item = self._larger(a, b)
             places = self.places(item)
-        return self.largest([self.move(item, places[0], batch), *left])
+        found = self.largest([self.move(item, places[0], batch), *left])
+        return found if nothing is None or not nothing.any() else replace(found, absent=nothing)
 
     def _larger(self, a: Item, b: Item) -> Item:
         return Item(

@@ -63,3 +63,17 @@ def test_signs_are_given():
     assert (found == np.where(pattern, A, 0)).all()
     with pytest.raises(NoResidues, match="pattern"):
         evaluate(program, FormalArithmetic(Formal(P, 0), program), {"x": A})
+
+
+def test_sines_lie_on_the_circle():
+    """sin² + cos² = 1, sin is odd, cos even, sin' = cos, cos' = −sin; sin 0 = 0, cos 0 = 1."""
+    formal = Formal(P, 7)
+    sine, slope = formal.values("sin", A)
+    cosine, fall = formal.values("cos", A)
+    assert ((times(sine, sine, P) + times(cosine, cosine, P)) % P == 1).all()
+    assert (slope == cosine).all()
+    assert ((fall + sine) % P == 0).all()
+    assert ((formal.values("sin", P - A)[0] + sine) % P == 0).all()
+    assert (formal.values("cos", P - A)[0] == cosine).all()
+    assert (formal.values("sin", 0 * A)[0] == 0).all()
+    assert (formal.values("cos", 0 * A)[0] == 1).all()

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from algebra.linalg.modular import modular_rank
 from algebra.programs.generic import Columns, Model, argued, independent_rows, random_program_point
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
@@ -91,3 +92,43 @@ def test_roots_that_depend_on_each_other_are_seen():
     related = root_program(lambda build, x: build.scale(build.index([0], x), 4))
     assert argued(Model(independent), "0").is_exact
     assert not argued(Model(related), "0").is_exact
+
+
+def waves(*functions, factor=1):
+    """Sines of U x before tanh of V of them: the labels are W tanh(V …)."""
+    build = Builder()
+    x, U = build.sample("x", (2,)), build.weight("U", (2, 2))
+    inner = build.contract("ij,j->i", U, x)
+    parts = [build.apply(name, build.scale(inner, factor**k)) for k, name in enumerate(functions)]
+    h = build.joined(parts)
+    V, W = build.weight("V", (2, 2 * len(parts))), build.weight("W", (1, 2))
+    return build.program(
+        build.contract("ij,j->i", W, build.apply("tanh", build.contract("ij,j->i", V, h)))
+    )
+
+
+def test_sines_are_exact_where_their_arguments_are_independent():
+    """Angles are compared with each other only; equal angles are one, multiples are related."""
+    for program in (waves("sin"), waves("sin", "cos"), waves("sin", "exp")):
+        assert argued(Model(program), "0").is_exact
+    assert not argued(Model(waves("sin", "sin", factor=2)), "0").is_exact
+
+
+def test_sines_have_the_ranks_of_doubles():
+    """Of all parameters, also where sin² + cos² = 1 makes labels dependent."""
+    build = Builder()
+    x, U, a = build.sample("x", (2,)), build.weight("U", (2, 2)), build.weight("a", (3,))
+    inner = build.contract("ij,j->i", U, x)
+    sine, cosine = build.apply("sin", inner), build.apply("cos", inner)
+    circle = build.add(build.multiply(sine, sine), build.multiply(cosine, cosine))
+    first = build.index([0, 2, 1], sine, circle)
+    program = build.program(build.multiply(a, first))
+    for own in (program, waves("sin", "cos")):
+        model, names = Model(own), list(own.weights)
+        columns = Columns(model, random_program_point(model, 8, "0"), 8, names)
+        cells = [(n, *c) for n in names for c in np.ndindex(*own.weights[n])]
+        rng = np.random.default_rng(0)
+        weights = {n: rng.standard_normal(s) for n, s in own.weights.items()}
+        every = {n: np.ones(s, bool) for n, s in own.weights.items()}
+        J = jacobian(own, weights, {"x": rng.standard_normal((2, 8))}, every)
+        assert modular_rank(columns.of(cells), columns.p) == np.linalg.matrix_rank(J, tol=1e-9)

@@ -86,9 +86,9 @@ def refused(net, *inputs, **options):
 def test_what_is_refused_in_one_line():
     """Unknown operators by node and module, mixed samples, half precision, odd inputs."""
     x = normal(3)
-    found = refused(nn.Sequential(nn.Linear(3, 2), Computes(lambda s, h: h.sin())).double(), x)
-    assert "node `sin` (sin.default) in `1`: the operator sin is not known" in found
-    assert "add, addmm," in found
+    odd = Computes(lambda s, h: torch.special.i0(h))
+    found = refused(nn.Sequential(nn.Linear(3, 2), odd).double(), x)
+    assert "node `i0` (i0.default) in `1`: the operator i0 is not known" in found
     assert "adds along the batch axis" in refused(Computes(lambda s, h: h - h.mean(0)), x)
     assert "combines samples" in refused(Computes(lambda s, h: h @ h.T), x)
     assert "depends on other samples" in refused(nn.BatchNorm1d(3, track_running_stats=False), x)
@@ -100,7 +100,13 @@ def test_what_is_refused_in_one_line():
     )
     assert "torch.export cannot follow" in refused(nn.Linear(4, 2).double(), x)
     assert "the module has 2 outputs" in refused(Computes(lambda s, h: (h, h)), x, output=2)
-    assert "the operator eq is not known" in refused(Computes(lambda s, h: h * (h == 1)), x)
+    assert "compares values that depend" in refused(Computes(lambda s, h: h * (h == 1)), x)
+    assert "labels are random" in refused(Computes(lambda s, h: F.dropout(h)), x)
+    assert "its values are random" in refused(Computes(lambda s, h: h + torch.rand(3)), x)
+    turned = nn.Parameter(torch.ones(3, dtype=torch.complex64))
+    assert "complex numbers" in refused(Computes(lambda s, h: (s.w * h).real, w=turned), x)
+    found = refused(nn.Linear(3, 2).double(), x[0])
+    assert "[1, N] X [3, 2].): if they are one sample without an axis" in found
     assert "must be a torch module" in refused(F.relu, x)
 
 

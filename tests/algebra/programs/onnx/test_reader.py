@@ -81,8 +81,11 @@ def test_what_is_refused_in_one_line(tmp_path):
     net = Net(opset=999)
     assert "operator set 999" in refused(written(net, tmp_path, net("Tanh", net.input("x", 2))))
     net = Net()
-    found = refused(written(net, tmp_path, net("Sin", net.input("x", 2))))
-    assert "node 0 `n0` (Sin): the operator Sin is not known; known are Abs, Add," in found
+    found = refused(written(net, tmp_path, net("Acosh", net.input("x", 2))))
+    assert "node 0 `n0` (Acosh): the operator Acosh is not known; similar ones that are: C" in found
+    net = Net()
+    tree = net("TreeEnsembleRegressor", net.input("x", 2), domain="ai.onnx.ml")
+    assert "is a tree, whose labels are constant" in refused(written(net, tmp_path, tree))
     net = Net()
     path = written(net, tmp_path, net("Tanh", net.input("x", "steps", 2)))
     assert "`sizes` one, such as steps=8" in refused(path)
