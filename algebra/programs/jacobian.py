@@ -127,9 +127,9 @@ class Pair:
         for group, value in ((OUT + self.result, self.adjoint), *self.others):
             part: Any = value
             for letter, own in zip(self.letters, chosen, strict=True):
-                axis = group.find(letter)
-                if axis >= 0 and len(own) < value.shape[axis]:
-                    part = part.take(own, axis=axis)
+                for axis in [k for k, c in enumerate(group) if c == letter]:
+                    if len(own) < value.shape[axis]:
+                        part = part.take(own, axis=axis)
             factors.append((group, part))
         factors += _ones(self.letters, [len(own) for own in chosen], factors)
         found = arithmetic.sum_of_products(factors, self.letters + OUT)

@@ -79,6 +79,19 @@ def test_some_columns_in_any_order(seed):
     assert np.array_equal(some, whole[:, order])
 
 
+def test_some_columns_beside_a_diagonal():
+    """Of a factor W in Σ W_bc Z_cc, of which few columns are asked for."""
+    build = Builder()
+    W, Z = build.weight("W", (1, 4)), build.sample("Z", (4, 4))
+    A = build.sample("A", (3, 1))
+    program = build.program(build.contract("ab,bc,cc->b", A, W, Z))
+    arithmetic, blocks = point(program, LONG_PRIME, 0)
+    cells = all_cells(program)
+    whole = program_jacobian(program, arithmetic, blocks, cells)
+    some = program_jacobian(program, arithmetic, blocks, cells[1:3])
+    assert np.array_equal(some, whole[:, 1:3])
+
+
 @given(st.integers(0, 10**6))
 def test_a_polynomial_moves_by_its_derivative(seed):
     """On a line, f(a + t b) is a polynomial in t whose coefficient at t, interpolated, is J b."""
