@@ -1,6 +1,7 @@
 """Programs from PyTorch modules, through `torch.export`.
 
 export      The graph of a module, and the parameters that reach its outputs
+constants   Values of buffers where a forward that is followed depends on them
 call        One node of the exported graph: its arguments by name; it applies operators of ONNX
 moves       Operators that move entries or repeat numbers
 orders      Operators that compare entries, or take them at computed places

@@ -455,7 +455,8 @@ def _attention(call: AtenCall) -> Any:
 
 
 # Terms of the exponential of a matrix, and halvings before it.
-_TERMS, _HALVINGS = 18, 4
+_TERMS = 18
+_HALVINGS = 4
 
 
 def _matrix_exponential(call: AtenCall) -> Any:
