@@ -62,6 +62,9 @@ def _mode(torch: Any, known: list[tuple[Any, Any]]) -> Any:
 
     def places(index: Any) -> Any:
         """An index by numbers, if it is a mask or a single number that is known."""
+        if isinstance(index, slice):
+            ends = (index.start, index.stop, index.step)
+            return (slice(*(places(end)[0] for end in ends)),)
         if not isinstance(index, torch.Tensor) or not is_known(index):
             return (index,)
         with torch._C.DisableTorchFunction(), _disable_current_modes():
