@@ -155,7 +155,7 @@ def _identity(call: AtenCall) -> Any:
 
 
 def _length(call: AtenCall) -> Any:
-    found = {1: "ReduceL1", 2: "ReduceL2"}.get(call.number("ord", 2))
+    found = {1.0: "ReduceL1", 2.0: "ReduceL2"}.get(float(call.number("ord", 2)))
     if found is None:
         raise InputError("only lengths by squares and by absolute values are read")
     return _reduced(found)(call)

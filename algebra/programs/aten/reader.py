@@ -348,7 +348,7 @@ class _GraphReader:
         entry = ATEN.get(name)
         if entry is None:
             raise InputError(_unknown(name))
-        arguments, buffers = {}, {}
+        arguments, buffers = dict[str, Any](), dict[str, str]()
         for k, argument in enumerate(schema.arguments):
             value = node.args[k] if k < len(node.args) else node.kwargs.get(argument.name)
             if k >= len(node.args) and argument.name not in node.kwargs:

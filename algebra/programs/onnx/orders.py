@@ -70,8 +70,8 @@ def _exchanged(
 ) -> Value:
     """Pairs of entries along an axis in the order that signs give."""
     places = np.moveaxis(build.places(a), axis, 0)
-    ends = [build.index(np.moveaxis(places[own], 0, axis), a) for own in (first, second)]
-    most, least = build.choose(sign, *ends), build.choose(sign, *ends[::-1])
+    x, y = (build.index(np.moveaxis(places[own], 0, axis), a) for own in (first, second))
+    most, least = build.choose(sign, x, y), build.choose(sign, y, x)
     table, (_, one, other) = places.copy(), _numbered(build, a, most, least)
     table[first], table[second] = (np.moveaxis(own, axis, 0) for own in (one, other))
     return build.index(np.moveaxis(table, 0, axis), a, most, least)
