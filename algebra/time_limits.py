@@ -20,7 +20,8 @@ which does, as trio's ``fail_after`` does.
 **Work.**  What a verdict rests on must not depend on the machine.  Inside `by_work` the parts of a
 call (`end_of_part`, `has_passed`, `now`) are measured by the work that is done, in seconds of a
 quiet machine: `spend` adds the work of a Gröbner basis (the sizes of its matrices), of paths and of
-instances, which inputs and seed determine.  Only the limit of the whole call is one of time.
+instances, which inputs and seed determine.  The whole call has an amount of work too
+(`by_work(most)`), at which every part ends; its limit of time only ends a call that is late.
 
 The result after a time limit depends on the caller: a verdict becomes "undecided" with the
 attempts, a count "undetermined".  `OutOfTime` never means "there is none".
@@ -54,10 +55,18 @@ Item = TypeVar("Item")
 _FOREVER = 1e9
 # Largest share of the remaining time for a part of the work.
 _OF_REST = 0.9
-# Seconds of work done in this call; None where parts are measured in time.
-_WORK: ContextVar[list[float] | None] = ContextVar("work", default=None)
+# The work of this call; None where parts are measured in time.
+_WORK: ContextVar[_Work | None] = ContextVar("work", default=None)
 # The time of the monotonic clock at which the work must end.
 _END: ContextVar[float] = ContextVar("end", default=math.inf)
+
+
+@dataclass
+class _Work:
+    """Work in seconds of a quiet machine: what is done, and the most of the whole call."""
+
+    most: float
+    done: float = 0.0
 
 
 class OutOfTime(BaseException):
@@ -135,7 +144,7 @@ class Shares:
 
 SHARES = Shares()
 # Work of a call with effort 1.
-_WORK_OF_CALL = 120.0
+_WORK_OF_CALL = 60.0
 
 
 @dataclass(frozen=True)
@@ -227,8 +236,13 @@ def positive_effort(value: float) -> float:
 
 
 @contextmanager
-def by_work() -> Iterator[None]:
+def by_work(most: float = math.inf) -> Iterator[None]:
     """Measure parts of the work inside by the work that is done, not by time.
+
+    Parameters
+    ----------
+    most : float, optional
+        Work of all parts together.
 
     Examples
     --------
@@ -238,7 +252,7 @@ def by_work() -> Iterator[None]:
     ...     has_passed(end)
     True
     """
-    token = _WORK.set([0.0])
+    token = _WORK.set(_Work(most))
     try:
         yield
     finally:
@@ -254,13 +268,13 @@ def spend(seconds: float) -> None:
     """Add work that is done, in seconds of a quiet machine; nothing outside `by_work`."""
     work = _WORK.get()
     if work is not None:
-        work[0] += seconds
+        work.done += seconds
 
 
 def now() -> float:
     """The work done so far inside `by_work`, else the time of the monotonic clock."""
     work = _WORK.get()
-    return time.monotonic() if work is None else work[0]
+    return time.monotonic() if work is None else work.done
 
 
 @contextmanager
@@ -354,7 +368,8 @@ def end_of_part(seconds: float) -> float:
     -------
     float
         On the clock of `now`, for `has_passed` and `seconds_until`; inf without any limit.  Of time
-        a tenth of that left for the whole call is reserved for assembling the results.
+        a tenth of that left for the whole call is reserved for assembling the results.  Work ends
+        at that of the whole call.
 
     Examples
     --------
@@ -364,8 +379,9 @@ def end_of_part(seconds: float) -> float:
     >>> has_passed(end_of_part(math.inf))
     False
     """
-    if is_by_work():
-        return now() + seconds
+    work = _WORK.get()
+    if work is not None:
+        return min(work.done + seconds, work.most)
     return time.monotonic() + min(seconds, _OF_REST * time_left())
 
 

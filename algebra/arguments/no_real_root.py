@@ -104,7 +104,14 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.forms import forms
 from algebra.systems.instances import rational_core, rational_instance
-from algebra.time_limits import OutOfTime, now, phase, spend, time_left
+from algebra.time_limits import (
+    OutOfTime,
+    end_of_part,
+    phase,
+    seconds_until,
+    spend,
+    time_left,
+)
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
@@ -225,10 +232,10 @@ def find_witness(
     """
     from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 
-    end = now() + search
+    end = end_of_part(search)
     solved, least = 0, None
     for index in count():
-        left = end - now()
+        left = seconds_until(end)
         if left <= 0 or index >= most:
             break
         spend(_INSTANCE)

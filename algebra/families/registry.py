@@ -190,7 +190,7 @@ def certify(
     """
     tools = Tools(candidates, fallback, refuted, definite_form, growths)
     task = Effort(seed, Limits(timeout, search, subsets, effort), tools)
-    with limited(task.limits.seconds), by_work():
+    with limited(task.limits.seconds), by_work(task.limits.work):
         return replace(_certify(problem.without_constraints(), task), limits=task.limits)
 
 

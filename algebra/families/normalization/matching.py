@@ -10,11 +10,17 @@ scales and shifts learn.  With a = W_1 X, hidden outputs u ≥ 0 and v = u minus
 with δ_k = 1/(g_2)_k and ε_k = (b_2)_k/(g_2)_k; this is linear in all unknowns, γ, β, δ, ε, u, v,
 except for the products u v.  Ordinary weights may learn too, as long as this holds: cells of W_1 in
 rows whose scale is fixed, cells of W_2 in columns of hidden units without learnable parameters.
-Each choice of "u = 0 or v = 0" gives a linear program.  Branch and bound enumerates the choices: a
-node's program ignores the undecided products; if it is infeasible, no choice below the node has a
-solution; a solution in which all products vanish is a match, which is checked by evaluating the
-network.  If output scales learn, their signs are chosen first and δ_k ≠ 0 is ensured by maximizing
-the smallest |δ_k|.
+For given signs the pre-activations of a unit form a polyhedron, all of whose vertices and extreme
+rays are among those of its arrangement (`algebra.families.relu.arrangement`).  So (u, v) of a unit
+are combinations of the positive and negative parts of these ends, and its parameters are no
+unknowns: a scale alone has two rays, W_1 X and its negative.  Units with many ends, or with
+constraints, keep their parameters, u and v as unknowns.
+
+Each choice of "u = 0 or v = 0" gives a linear program, without the ends of the other sign.  Branch
+and bound enumerates the choices: a node's program ignores the undecided products; if it is
+infeasible, no choice below the node has a solution; a solution in which all products vanish is a
+match, which is checked by evaluating the network.  If output scales learn, their signs are chosen
+first and δ_k ≠ 0 is ensured by maximizing the smallest |δ_k|.
 
 Constraints are linear too: intervals of scales, shifts and weights directly, that of an output
 scale as one of δ (whose sign is chosen), and that of its shift multiplied by |δ|,
@@ -36,7 +42,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.linalg.rational import eliminate_free
+from algebra.families.relu.arrangement import arrangement, arrangement_size
+from algebra.linalg.rational import eliminate_free, rational_solution
 from algebra.linalg.rational_lp import (
     OPTIMAL,
     GuessMaker,
@@ -52,6 +59,8 @@ MATCHED, UNMATCHED, OPEN = "matched", "unmatched", "undetermined"
 _ZERO = fmpq(0)
 _ONE = fmpq(1)
 _ANYWHERE = Interval()
+# Units with more vertices and rays are left to the programs.
+_MOST_ENDS = 200
 
 
 @dataclass(frozen=True)
@@ -131,6 +140,26 @@ def match_instance(
         return _PatternSearch(allocation, weights, X, Y, box, most_nodes, guesses).run()
 
 
+@dataclass(frozen=True)
+class _Unit:
+    """One hidden unit.
+
+    Attributes
+    ----------
+    terms : dict of cell to list of fmpq
+        Its learnable parameters, and their factors in the pre-activations.
+    ends : ndarray of fmpq, ends × samples
+        The pre-activations at vertices and along rays; ± 1 for each u and v as an unknown.
+    vertices : int or None
+        The number of vertices, of which there are none if the only one is 0; None where u and v are
+        unknowns.
+    """
+
+    terms: dict[Cell, list[fmpq]]
+    ends: np.ndarray
+    vertices: int | None
+
+
 class _OutOfReach(Exception):
     """The search is given up: too many programs."""
 
@@ -167,8 +196,11 @@ class _PatternSearch:
     def run(self) -> Match:
         closed = True
         try:
+            self._divide()
             for signs in product((1, -1), repeat=len(self.tuned)):
-                x = complementary_vertex(self._solve, self.cells) if self._write(signs) else None
+                if not self._write(signs):
+                    continue
+                x = complementary_vertex(self._solve, self.cells)
                 if x is not None:
                     return Match(MATCHED, self.nodes, self._student(x, signs))
         except (_OutOfReach, OutOfTime):
@@ -181,57 +213,85 @@ class _PatternSearch:
         )  # fmt: skip
         return Match(UNMATCHED if closed and not constant else OPEN, self.nodes)
 
+    def _divide(self) -> None:
+        """The units, and the parts of u and v in each of their columns."""
+        self.units = self._units()
+        self.ends = np.concatenate([unit.ends for unit in self.units])
+        owner = np.repeat(range(self.hidden), [len(unit.ends) for unit in self.units])
+        self.parts = np.full((2, len(owner), self.hidden, self.samples), _ZERO)
+        self.parts[0, range(len(owner)), owner] = self.ends * (self.ends > 0)
+        self.parts[1, range(len(owner)), owner] = -self.ends * (self.ends < 0)
+
+    def _units(self) -> list[_Unit]:
+        """The hidden units, each with the columns of its (u, v)."""
+        one, units = np.array([[_ONE]]), []
+        own: list[dict[Cell, list[fmpq]]] = [{} for _ in range(self.hidden)]
+        for cell in self.allocation.cells:
+            name, i, j = cell
+            if name == "W1":
+                own[i][cell] = [self.fixed["g1"][i, 0] * x for x in self.X[j]]
+            elif name in ("g1", "b1"):
+                own[i][cell] = list(self.a[i]) if name == "g1" else [_ONE] * self.samples
+        for i, terms in enumerate(own):
+            is_small = arrangement_size(max(1, len(terms)), self.samples) <= _MOST_ENDS
+            if not is_small or any(cell in self.box for cell in terms):
+                unit = np.eye(self.samples, dtype=int) * one
+                units.append(_Unit(terms, np.concatenate([unit, -unit]), None))
+                continue
+            found = arrangement(list(terms.values()), list(self.h[i]))
+            vertices = found.vertices[found.vertices.any(axis=1)]
+            vertices = found.vertices if len(vertices) else vertices
+            units.append(_Unit(terms, np.concatenate([vertices, found.rays]), len(vertices)))
+        return units
+
     def _interval(self, name: str, i: int, j: int = 0) -> Interval:
         return self.box.get((name, i, j), _ANYWHERE)
 
     def _write(self, signs: Sequence[int]) -> bool:
-        """The equations: free unknowns first, then u, v, the unknowns that bound |δ| from below,
-        and slacks.
+        """The equations: free unknowns first, then ends of units, the unknowns that bound |δ| from
+        below, and slacks.
 
         False if an output scale may not have its sign.
         """
-        free = [cell for cell in self.allocation.cells if cell[0] != "g2"]
+        written = {cell: unit for unit in self.units for cell in unit.terms}
+        free = [
+            cell for cell in self.allocation.cells
+            if cell[0] != "g2" and (cell not in written or written[cell].vertices is None)
+        ]  # fmt: skip
         self.free = {cell: c for c, cell in enumerate(free)}
         start = len(free)
         # δ_k = sign·(t + p_k), p_k ≥ 0, t + s = 1.
-        self.delta = {k: start + 2 * self.cells + q for q, k in enumerate(self.tuned)}
-        self.t = start + 2 * self.cells + len(self.tuned)
+        self.delta = {k: start + len(self.ends) + q for q, k in enumerate(self.tuned)}
+        self.t = start + len(self.ends) + len(self.tuned)
         columns = self.t + 2 if self.tuned else self.t
         ends = self._ends(signs)
         if ends is None:
             return False
         slack = columns
         columns += len(ends)
-        fixed, hidden = self.fixed, self.hidden
-        table = np.full((hidden + self.outputs, self.samples, columns), _ZERO)
-        right = np.concatenate([self.h, self.Y - fixed["b2"]])
+        fixed = self.fixed
+        outputs = np.full((self.outputs, self.samples, columns), _ZERO)
+        right = self.Y - fixed["b2"]
         # A scale 0 leaves the shift alone: only a constant output can be matched.
         scales = np.array([_ONE if k in self.delta else fixed["g2"][k, 0]
                            for k in range(self.outputs)])  # fmt: skip
-        outputs = table[hidden:]
-        for j in range(self.samples):
-            pairs = start + self.samples * np.arange(hidden) + j
-            table[range(hidden), j, pairs], table[range(hidden), j, pairs + self.cells] = (
-                _ONE,
-                -_ONE,
-            )
-            outputs[:, j, pairs] = fixed["W2"] * (scales != 0)[:, None]
+        W2 = fixed["W2"] * (scales != 0)[:, None]
+        outputs[:, :, start : start + len(self.ends)] = np.tensordot(
+            W2, self.parts[0], (1, 1)
+        ).transpose(0, 2, 1)
         for (name, i, j), c in self.free.items():
-            if name == "W1":
-                table[i, :, c] = -fixed["g1"][i, 0] * self.X[j]
-            elif name == "W2":
+            if name == "W2":
                 outputs[i, :, c] = self.known[j] * (scales[i] != 0)
             elif name == "b2":
                 outputs[i, :, c] = _ONE
-            else:
-                table[i, :, c] = -self.a[i] if name == "g1" else -_ONE
         for k, scale in enumerate(scales):
             if k in self.delta:
-                label = -signs[self.tuned.index(k)] * right[hidden + k]
+                label = -signs[self.tuned.index(k)] * right[k]
                 outputs[k, :, self.delta[k]] = outputs[k, :, self.t] = label
-                right[hidden + k] = _ZERO
+                right[k] = _ZERO
             elif scale != 0:
-                right[hidden + k] = right[hidden + k] / scale
+                right[k] = right[k] / scale
+        hidden, constants = self._of_units(columns)
         more = np.full((len(ends) + bool(self.tuned), columns), _ZERO)
         if self.tuned:
             more[-1, [self.t, self.t + 1]] = _ONE
@@ -241,12 +301,31 @@ class _PatternSearch:
                 new[at] += factor
             new[slack] = -_ONE
             slack += 1
-        rows = [*table.reshape(-1, columns).tolist(), *more.tolist()]
-        constants = [*right.ravel(), *(constant for _, constant in ends), _ONE][: len(rows)]
+        rows = [*hidden, *outputs.reshape(-1, columns).tolist(), *more.tolist()]
+        constants += [*right.ravel(), *(constant for _, constant in ends), _ONE]
+        constants = constants[: len(rows)]
         rows, constants, self.solved = eliminate_free(rows, constants, start)
         self.width = columns - start
         self.program = RationalProgram(rows, constants, self.guesses)
         return True
+
+    def _of_units(self, columns: int) -> tuple[list[list[fmpq]], list[fmpq]]:
+        """The equations of each unit: vertices have the sum 1, or u − v is the pre-activation."""
+        rows, constants, at = list[list[fmpq]](), list[fmpq](), len(self.free)
+        for unit, h in zip(self.units, self.h, strict=True):
+            size = len(unit.ends)
+            if unit.vertices is None:
+                table = np.full((self.samples, columns), _ZERO)
+                table[:, at : at + size] = unit.ends.T
+                for cell, factors in unit.terms.items():
+                    table[:, self.free[cell]] = [-factor for factor in factors]
+                rows, constants = rows + table.tolist(), constants + list(h)
+            elif unit.vertices:
+                row = [_ZERO] * columns
+                row[at : at + unit.vertices] = [_ONE] * unit.vertices
+                rows, constants = [*rows, row], [*constants, _ONE]
+            at += size
+        return rows, constants
 
     def _ends(self, signs: Sequence[int]) -> list[tuple[list[tuple[int, fmpq]], fmpq]] | None:
         """The constraints as rows Σ factor·unknown ≥ constant; None if a sign is not allowed."""
@@ -287,36 +366,50 @@ class _PatternSearch:
         return found
 
     def _solve(self, gone: frozenset[int]) -> Sequence[fmpq] | None:
-        """Values of u, v, p, t, s with those in `gone` 0; None if there are none.
+        """Values of u and v, with those in `gone` 0, then of all unknowns; None if there are none.
 
         The vertex minimizes Σ (u + v), which makes products near 0.
         """
         if self.nodes >= self.most:
             raise _OutOfReach
         self.nodes += 1
-        small = [-_ONE if c < 2 * self.cells else _ZERO for c in range(self.width)]
+        size, parts = len(self.ends), self.parts.swapaxes(0, 1).reshape(len(self.ends), -1)
+        out = {c for c in range(size) if (parts[c, list(gone)] != 0).any()}
+        small = [-sum(row, _ZERO) for row in parts] + [_ZERO] * (self.width - size)
         t, half, b = self.t - len(self.free), _ZERO, None
         if self.tuned:
-            largest = self.program.maximize([fmpq(int(c == t)) for c in range(self.width)], gone)
+            largest = self.program.maximize([fmpq(int(c == t)) for c in range(self.width)], out)
             if largest.status != OPTIMAL or largest.value <= 0:
                 return None
             # From here on t is constant: half of its largest value.
-            half, gone = largest.value / 2, gone | {t}
+            half, out = largest.value / 2, out | {t}
             pairs = zip(self.program.rows, self.program.right, strict=True)
             b = [value - row[t] * half for row, value in pairs]
-        found = self.program.maximize(small, gone, b)
+        found = self.program.maximize(small, out, b)
         if found.status != OPTIMAL:
             return None
-        return [half if self.tuned and c == t else x for c, x in enumerate(found.x)]
+        x = [half if self.tuned and c == t else x for c, x in enumerate(found.x)]
+        return [*(np.array(x[:size], object) @ parts), *x]
 
-    def _student(self, x: Sequence[fmpq], signs: Sequence[int]) -> dict[str, np.ndarray]:
+    def _student(self, values: Sequence[fmpq], signs: Sequence[int]) -> dict[str, np.ndarray]:
         """The student's matrices at a solution; the network gives the labels with them."""
-        values = [_ZERO] * len(self.free)
-        for unknown, row, constant in self.solved:
-            values[unknown] = constant - sum((r * v for r, v in zip(row, x, strict=True)), _ZERO)
+        x, parts = values[2 * self.cells :], np.array(values[: 2 * self.cells], object)
+        u, v = parts.reshape(2, self.hidden, self.samples)
         student: dict[str, Any] = {name: np.array(v) for name, v in self.weights.items()}
-        for (name, i, j), c in self.free.items():
-            student[name][i, j] = values[c]
+        free = list(self.free)
+        for name, i, j in free:
+            student[name][i, j] = _ZERO
+        for unknown, row, constant in self.solved:
+            name, i, j = free[unknown]
+            used = sum((r * y for r, y in zip(row, x, strict=True)), _ZERO)
+            student[name][i, j] = constant - used
+        for unit, h in zip(self.units, u - v - self.h, strict=True):
+            if unit.vertices is not None and unit.terms:
+                factors = list(zip(*unit.terms.values(), strict=True))
+                found = rational_solution(factors, list(h), len(unit.terms))
+                assert found is not None, "no parameters of a unit give its inputs: a bug"
+                for (name, i, j), value in zip(unit.terms, found, strict=True):
+                    student[name][i, j] = value
         offset = len(self.free)
         for q, k in enumerate(self.tuned):
             delta = signs[q] * (x[self.t - offset] + x[self.delta[k] - offset])

@@ -16,7 +16,7 @@ from pathlib import Path
 from algebra.children import run_program
 from algebra.errors import InputError
 from algebra.installing import MSOLVE
-from algebra.time_limits import is_by_work, now, spend
+from algebra.time_limits import end_of_part, is_by_work, now, spend
 
 # msolve is started by a shell: limits are set without forking Python, and a CPU limit ends msolve
 # even if this process is killed first.
@@ -66,7 +66,7 @@ class Deadline:
             raise InputError(f"`timeout` ({seconds}) must be a positive number of seconds")
         self.seconds = seconds
         self.is_by_work = is_by_work()
-        self._end = now() + seconds
+        self._end = end_of_part(seconds) if self.is_by_work else now() + seconds
 
     def remaining(self) -> float:
         """Seconds left.

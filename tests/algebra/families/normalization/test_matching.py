@@ -9,6 +9,7 @@ import pytest
 from flint import fmpq
 from scipy.optimize import linprog
 
+from algebra.families.normalization import matching
 from algebra.families.normalization.matching import applies_to, match_instance
 from algebra.problems.intervals import Interval
 from matchprob import Constraints, NormNet, Problem, draw_instance
@@ -181,6 +182,25 @@ def test_ordinary_weights():
     mixed = Problem(net, {"W2": [[1, 0, 0], [1, 0, 0]], "g1": [[0], [1], [1]], "b2": "all"})
     assert applies_to(mixed.allocation)
     assert {m.status for m in answers(mixed, 4)} <= {"matched", "unmatched"}
+
+
+@pytest.mark.parametrize(
+    "names", [("g1", "g2"), ("g1", "b1", "b2"), ("W1", "g2"), ("b1", "g2"), ("W2", "b2")]
+)
+def test_units_by_their_ends_and_by_unknowns_decide_alike(monkeypatch, names):
+    """Combinations of vertices and rays of a unit are the (u, v) of its parameters."""
+    learn = {name: {"random": {"budget": 3}} if name[0] == "W" else "all" for name in names}
+    for w in (2, 3):
+        case = Problem(NormNet.square(2, 1, w, 2), learn)
+        drawn = [draw_instance(case, w, k) for k in range(2)]
+
+        def found(drawn=drawn):
+            return [match_instance(i.allocation, *i.exact).status for i in drawn]
+
+        by_ends = found()
+        with monkeypatch.context() as patch:
+            patch.setattr(matching, "_MOST_ENDS", 0)
+            assert found() == by_ends
 
 
 def test_constant_labels_are_left_open():
