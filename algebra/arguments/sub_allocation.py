@@ -89,9 +89,10 @@ def search(case: Case) -> FoundEvidence | None:
     if not case.has_surplus:
         return None
     share, parts, is_last = case.seconds, parts_of(case), case.attempt == 2
-    limit, end = (share / 2, 2 * share, share)[case.attempt], end_of_part(share)
+    limit = (share / 2, 2 * share, share)[case.attempt]
+    end = end_of_part(math.inf if is_last else share)
     parts.waiting, parts.left = chain(parts.left, parts.waiting), []
-    found = _counted(case, parts, limit, math.inf if is_last else end, is_last)
+    found = _counted(case, parts, limit, end, is_last)
     if case.attempt == 0:
         parts.quick = parts.even
     tried = parts.even + len(parts.left)
@@ -111,6 +112,9 @@ def _counted(
 
     counter = case.effort.tools.root_counter if is_last else None
     for part in parts.waiting:
+        if has_passed(end):
+            parts.left.append(part)
+            break
         try:
             roots = generic_root_count(
                 part, case.problem.student(), seed=case.effort.seed, timeout=seconds,
@@ -129,8 +133,6 @@ def _counted(
                 how = f", {NUMERICAL}" if roots.is_numerical else ""
                 rule = f"a sub-allocation of {case.equations} weights is maximal"
                 return FoundEvidence(MAXIMAL, f"{rule} (N = {roots.value}{how})", part, roots)
-        if has_passed(end):
-            break
     return None
 
 

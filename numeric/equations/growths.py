@@ -55,8 +55,8 @@ _POINTS = 4
 # paths, and more of them are lost.
 _DENOMINATOR = 12
 _NEAR = 0.03
-# Work of a path, in seconds.
-_PATH = 0.05
+# Work at a point in doubles, and for each weight at an exact one, in seconds.
+_AT, _AT_EXACTLY = 2e-4, 1e-4
 # Rates of the chosen weights: that of the first one, and those of the others.
 _FIRST = Fraction(1)
 _OTHERS = tuple(Fraction(q, 4) for q in (1, 2, 3, 5, -2, -3))
@@ -85,7 +85,6 @@ def tracked_growths(problem: Problem, equations: int, seed: int) -> Iterator[tup
     rng, seen = np.random.default_rng([seed, 29]), set[tuple[int, ...]]()
     size = problem.allocation.size
     for _ in range(_MOST_PATHS):
-        spend(_PATH)
         chosen = np.sort(rng.choice(size, size - equations, replace=False))
         rates = [_OTHERS[k] for k in rng.integers(len(_OTHERS), size=len(chosen))]
         rates[rng.integers(len(chosen))] = _FIRST
@@ -162,6 +161,7 @@ class _Path:
 
     def _at(self, u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Labels, and their derivatives by the logarithms, in doubles."""
+        spend(_AT)
         weights, w = {name: value.copy() for name, value in self.weights.items()}, np.exp(u)
         for (name, i, j), value in zip(self.cells, w, strict=True):
             weights[name][i, j] = value
@@ -283,6 +283,7 @@ class _Exact:
     def _at(self, u: np.ndarray, derived: bool = True) -> np.ndarray:
         """The labels; their derivatives by the logarithms are kept."""
         path, weights = self.path, self.weights
+        spend(_AT_EXACTLY * len(u))
         for (name, i, j), value in zip(path.cells, u, strict=True):
             weights[name][i, j] = value.exp().mid()
         output = path.network.chain().output

@@ -12,6 +12,7 @@ from scipy.optimize import linprog
 from algebra.families.normalization import matching
 from algebra.families.normalization.matching import applies_to, match_instance
 from algebra.problems.intervals import Interval
+from algebra.problems.random_cells import RandomCells
 from matchprob import Constraints, NormNet, Problem, draw_instance
 from tests.refusals import refuses
 from tests.samples import many
@@ -189,18 +190,16 @@ def test_ordinary_weights():
 )
 def test_units_by_their_ends_and_by_unknowns_decide_alike(monkeypatch, names):
     """Combinations of vertices and rays of a unit are the (u, v) of its parameters."""
-    learn = {name: {"random": {"budget": 3}} if name[0] == "W" else "all" for name in names}
-    for w in (2, 3):
-        case = Problem(NormNet.square(2, 1, w, 2), learn)
-        drawn = [draw_instance(case, w, k) for k in range(2)]
+    learn = {name: RandomCells(3) if name[0] == "W" else "all" for name in names}
+    case = Problem(NormNet.square(2, 1, 2, 2), learn)
+    drawn = [draw_instance(case, 0, k) for k in range(5)]
 
-        def found(drawn=drawn):
-            return [match_instance(i.allocation, *i.exact).status for i in drawn]
+    def found():
+        return [match_instance(i.allocation, *i.exact).status for i in drawn]
 
-        by_ends = found()
-        with monkeypatch.context() as patch:
-            patch.setattr(matching, "_MOST_ENDS", 0)
-            assert found() == by_ends
+    by_ends = found()
+    monkeypatch.setattr(matching, "_MOST_ENDS", 0)
+    assert found() == by_ends
 
 
 def test_constant_labels_are_left_open():
