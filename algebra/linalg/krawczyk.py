@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from flint import acb, arb
+from flint import acb, arb, arb_mat
 
 # Takes a point, or a box, to f and f' there, enclosed: matrices of balls.
 Equations = Callable[[Sequence[Any]], tuple[Any, Any]]
@@ -90,6 +90,62 @@ def krawczyk_radii(
         if all(total < radius for total, radius in zip(reach, radii, strict=True)):
             return radii
     return None
+
+
+def regular_part(F: Any, J: Any) -> tuple[list[int], list[int]] | None:
+    """Equations that are not 0 everywhere in a box, and as many unknowns that determine them.
+
+    Parameters
+    ----------
+    F, J : arb_mat
+        f and f' in a box.  An equation is left out if both are the number 0.
+
+    Returns
+    -------
+    rows, columns : list of int
+        By Gaussian elimination with complete pivoting at the centre; None if the rank is smaller.
+    """
+    unknowns = range(J.ncols())
+    rows = [
+        i for i in range(F.nrows())
+        if not (F[i, 0].is_zero() and all(J[i, j].is_zero() for j in unknowns))
+    ]  # fmt: skip
+    table = [[float(J[i, j].mid()) for j in unknowns] for i in rows]
+    columns: list[int] = []
+    for step in range(len(rows)):
+        size, i, j = max(
+            (abs(table[i][j]), i, j) for i in range(step, len(rows)) for j in unknowns
+            if j not in columns
+        ) if len(columns) < J.ncols() else (0.0, 0, 0)  # fmt: skip
+        if not size > 0:
+            return None
+        columns.append(j)
+        table[step], table[i] = table[i], table[step]
+        for row in table[step + 1 :]:
+            factor = row[j] / table[step][j]
+            row[:] = [a - factor * b for a, b in zip(row, table[step], strict=True)]
+    return rows, sorted(columns)
+
+
+def part_of(
+    at: Equations, x: Sequence[Any], rows: Sequence[int], columns: Sequence[int]
+) -> Equations:
+    """The equations of some rows in some unknowns; the others are those of x."""
+
+    def own(y: Sequence[Any]) -> tuple[Any, Any]:
+        F, J = at(placed(x, columns, y))
+        some = arb_mat([[J[i, j] for j in columns] for i in rows])
+        return arb_mat([[F[i, 0]] for i in rows]), some
+
+    return own
+
+
+def placed(x: Sequence[Any], columns: Sequence[int], y: Sequence[Any]) -> list[Any]:
+    """x with other values of some unknowns."""
+    found = list(x)
+    for j, value in zip(columns, y, strict=True):
+        found[j] = value
+    return found
 
 
 def ball(z: Any, radius: arb) -> Any:

@@ -4,6 +4,8 @@ Verification proves a statement on the instance *in the file*: its network, lear
 weights, samples, and the labels of its teacher, or given ones.
 
 * "match": near the point of the file Krawczyk's test shows a real solution of all equations.
+  Labels that are the wanted ones for all weights nearby, as where ReLU networks are silent, are
+  left out; where more weights learn than labels are left, some keep the values of the file.
 * "no match": the boxes of all charts (`algebra.families.activations.charts`) cover the values of
   the learnable weights.  For each the file says how it is halved, coordinate by coordinate, so its
   parts cover it whatever the file contains; each part is shown to have no solution, by an enclosure
@@ -45,7 +47,15 @@ from algebra.declarations import Keyword
 from algebra.errors import one_line
 from algebra.families.activations.charts import ChartEquations, ChartRing, charts, first_box
 from algebra.families.activations.rational_sets import SETS, RationalSet, as_sets
-from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
+from algebra.linalg.krawczyk import (
+    Equations,
+    ball,
+    krawczyk_radii,
+    newton_limit,
+    part_of,
+    placed,
+    regular_part,
+)
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import FUNCTIONS, as_balls
@@ -63,6 +73,8 @@ _MOST_PARTS = 200_000
 _FURTHER = 12
 _BITS = 80
 _PRECISIONS = (106, 212, 424)
+# Relative size of the box in which equations that are 0 are left out.
+_NEAR = arb(2) ** -30
 Ends = list[tuple[Fraction, Fraction]]
 _Rational = rational_of(PROOF_LIMITS.digits)
 
@@ -140,12 +152,11 @@ class BoxedDecision(Record):
         network = self.problem.network
         if self.problem.constraints or self.problem.updates or self.problem.is_random:
             raise CheckFailed(within(place, "problem"), "has constraints, updates or random cells")
-        r = self.problem.allocation.size
+        r, matches = self.problem.allocation.size, self.verdict == MATCH
         known = isinstance(network, ActivatedNetwork)
-        if not known or not 1 <= r == network.outputs <= network.divided_unknowns:
+        if not known or not (matches or 1 <= r == network.outputs <= network.divided_unknowns):
             text = f"{r} weights for {network.outputs} labels of this network are not decided so"
             raise CheckFailed(within(place, "problem"), text)
-        matches = self.verdict == MATCH
         for name, belongs in (("near", matches), ("parts", not matches)):
             if (getattr(self, name) is not None) != belongs:
                 text = "is missing" if belongs else "does not belong to this verdict"
@@ -191,15 +202,36 @@ def _match(given: BoxedDecision) -> Iterator[Check]:
                 slopes, _ = own.derivatives(x, free)  # noqa: B023
                 return arb_mat([[f] for f in found]), arb_mat(slopes)
 
-            goal = arb(2) ** (-(bits * 3) // 5)
-            x = newton_limit(at, [arb(v) for v in given.near or ()], 4, goal, arb(1))
-            if x and krawczyk_radii(at, x, (4, 4**6, 4**12), arb(2) ** (8 - bits)) is not None:
+            if _has_solution(at, [arb(v) for v in given.near or ()], bits):
                 text = "Krawczyk's test: a real solution of all equations is near this point"
                 yield Check("near", PROVED, text)
                 return
     finally:
         ctx.prec = before
     yield Check("near", FAILED, "Krawczyk's test shows no solution near this point")
+
+
+def _has_solution(at: Equations, near: list[arb], bits: int) -> bool:
+    """Whether Krawczyk's test proves a solution near a point.
+
+    Equations that are 0 in a whole box are left out, and some unknowns keep their values, as many
+    as there are more of them than other equations.
+    """
+    part = regular_part(*at([ball(z, _NEAR * (1 + abs(z)).mid()) for z in near]))
+    if part is None:
+        return False
+    rows, columns = part
+    if not rows:
+        return True
+    own = part_of(at, near, rows, columns)
+    start, goal = [near[j].mid() for j in columns], arb(2) ** (-(bits * 3) // 5)
+    x = newton_limit(own, start, 4, goal, arb(1))
+    radii = x and krawczyk_radii(own, x, (4, 4**6, 4**12), arb(2) ** (8 - bits))
+    if not x or not radii:
+        return False
+    box = [ball(z, q) for z, q in zip(x, radii, strict=True)]
+    values, _ = at(placed(near, columns, box))
+    return all(values[i, 0].is_zero() for i in range(values.nrows()) if i not in rows)
 
 
 def _refutation(given: BoxedDecision) -> Iterator[Check]:

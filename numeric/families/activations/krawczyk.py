@@ -22,13 +22,22 @@ from flint import arb, arb_mat, ctx
 
 from algebra.families.activations.charts import ChartEquations
 from algebra.families.activations.decision import BALLS
-from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit
+from algebra.linalg.krawczyk import (
+    ball,
+    krawczyk_radii,
+    newton_limit,
+    part_of,
+    placed,
+    regular_part,
+)
 from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.balls import as_balls, ball_product
 from numeric.instances import Instance
 
 _PRECISIONS = (106, 212, 424)
 _POLISH = 4
+# Relative size of the box in which labels that are the wanted ones are left out.
+_NEAR = arb(2) ** -29
 
 
 @dataclass(frozen=True)
@@ -125,6 +134,47 @@ def enclose(instance: Instance, start: np.ndarray) -> SolutionBox | None:
     finally:
         ctx.prec = before
     return None
+
+
+def is_near_a_match(instance: Instance, weights: np.ndarray) -> bool:
+    """Whether a match is proved near some weights, also where matches form families.
+
+    Labels that are the wanted ones for all weights nearby are left out, and some weights are kept.
+
+    Parameters
+    ----------
+    instance : Instance
+        Of a network with activations.
+    weights : ndarray of float, shape (r,)
+    """
+    before = ctx.prec
+    try:
+        for bits in _PRECISIONS:
+            ctx.prec = bits
+            if _has_match(ActivationBallSystem(instance), [arb(float(w)) for w in weights]):
+                return True
+    finally:
+        ctx.prec = before
+    return False
+
+
+def _has_match(system: ActivationBallSystem, near: list[arb]) -> bool:
+    def at(x: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
+        return system.residual(x), system.jacobian(x)
+
+    part = regular_part(*at([ball(z, _NEAR * (1 + abs(z))) for z in near]))
+    if part is None or not part[0]:
+        return part is not None
+    rows, columns = part
+    own, goal = part_of(at, near, rows, columns), arb(2) ** (-(ctx.prec * 3) // 5)
+    x = newton_limit(own, [near[j] for j in columns], _POLISH, goal, arb(1))
+    radii = None if x is None else krawczyk_radii(own, x, (4, 4**6), arb(2) ** (-ctx.prec + 8))
+    if x is None or radii is None:
+        return False
+    box = [ball(z, radius) for z, radius in zip(x, radii, strict=True)]
+    left = set(range(system.residual(near).nrows())) - set(rows)
+    values = system.residual(placed(near, columns, box))
+    return all(values[i, 0].is_zero() for i in left)
 
 
 def _enclosed(system: ActivationBallSystem, start: np.ndarray) -> SolutionBox | None:

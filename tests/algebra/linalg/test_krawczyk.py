@@ -3,7 +3,7 @@
 import pytest
 from flint import acb, acb_mat, arb, arb_mat, ctx
 
-from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit
+from algebra.linalg.krawczyk import ball, krawczyk_radii, newton_limit, part_of, regular_part
 
 TINY = arb(2) ** -50
 
@@ -60,3 +60,17 @@ def test_real_points_have_intervals():
     [radius] = krawczyk_radii(at, [arb(1.4142)], (2,), TINY)
     assert ball(arb(1.4142), radius).contains(arb(2).sqrt())
     assert ball(acb(0), arb(1)).contains(acb(0.7, 0.7))
+
+
+def test_regular_part():
+    """Equations that are 0 are left out, unknowns with large slopes are taken; or None."""
+    F = arb_mat([[1], [0], [2]])
+    J = arb_mat([[0, 1, 3], [0, 0, 0], [0, 2, 6.5]])
+    assert regular_part(F, J) == ([0, 2], [1, 2])
+    assert regular_part(F, arb_mat([[0, 1, 3], [0, 0, 0], [0, 2, 6]])) is None
+    assert regular_part(arb_mat([[0]]), arb_mat([[0, 0]])) == ([], [])
+    assert regular_part(arb_mat([[1]]), arb_mat([[0, 0]])) is None
+    at = part_of(
+        lambda x: (arb_mat([[x[0] * x[1]]]), arb_mat([[x[1], x[0]]])), [2, arb(3)], [0], [1]
+    )
+    assert at([arb(5)])[0][0, 0] == 10

@@ -12,6 +12,7 @@ from matchprob import FeedForward, Problem, decide, draw_instance, estimate, ver
 from numeric.families.activations.decision import ActivatedDecision
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
 from numeric.families.relu.products import decide_products, layers_of
+from numeric.instances import to_rational
 
 TWO = Problem(
     FeedForward(q=2, widths=(2, 2), d=1, m=2, activation="relu"),
@@ -70,6 +71,32 @@ def test_matches_are_of_the_whole_network():
         else:
             assert found.system.is_witness(list(found.witness))
     assert len(kinds) == 2
+
+
+def test_matches_in_families_are_proved():
+    """Silent labels, or more weights than labels: some weights are kept; other labels refute it."""
+    three = Problem(TWO.network, {"W1": [[1, 0], [0, 0]], "W2": [[1, 0], [0, 1]]})
+    for case, index in ((TWO, 13), (three, 7)):
+        instance = draw_instance(case, 0, index)
+        assert (instance.labels == 0).any() == (case is TWO)
+        found = decide_products(instance)
+        assert isinstance(found, ActivatedDecision)
+        assert found.verdict == MATCH
+        data = found.certificate()
+        assert verify(data).holds
+        given = {key: value for key, value in data.items() if key != "teacher"}
+        Y = [[str(y) for y in row] for row in _exact_labels(instance)]
+        assert verify({**given, "Y": Y}).holds
+        for sample in range(case.network.m):
+            forged = deepcopy(Y)
+            forged[0][sample] = "-7"
+            assert not verify({**given, "Y": forged}).holds
+
+
+def _exact_labels(instance):
+    """The labels of the teacher, rational."""
+    teacher = {name: to_rational(value) for name, value in instance.teacher.items()}
+    return instance.problem.network.forward(teacher, to_rational(instance.X))
 
 
 def test_forged_refutations_are_refused():
