@@ -56,7 +56,8 @@ _POINTS = 4
 _DENOMINATOR = 12
 _NEAR = 0.03
 # Work at a point in doubles, and for each weight at an exact one, in seconds.
-_AT, _AT_EXACTLY = 2e-4, 1e-4
+_AT = 2e-4
+_AT_EXACTLY = 1e-4
 # Rates of the chosen weights: that of the first one, and those of the others.
 _FIRST = Fraction(1)
 _OTHERS = tuple(Fraction(q, 4) for q in (1, 2, 3, 5, -2, -3))
