@@ -110,20 +110,18 @@ def regular_part(F: Any, J: Any) -> tuple[list[int], list[int]] | None:
         i for i in range(F.nrows())
         if not (F[i, 0].is_zero() and all(J[i, j].is_zero() for j in unknowns))
     ]  # fmt: skip
-    table = [[float(J[i, j].mid()) for j in unknowns] for i in rows]
+    table = [[J[i, j].mid() for j in unknowns] for i in rows]
     columns: list[int] = []
     for step in range(len(rows)):
-        size, i, j = max(
-            (abs(table[i][j]), i, j) for i in range(step, len(rows)) for j in unknowns
-            if j not in columns
-        ) if len(columns) < J.ncols() else (0.0, 0, 0)  # fmt: skip
-        if not size > 0:
+        left = [(i, j) for i in range(step, len(rows)) for j in unknowns if j not in columns]
+        i, j = max(left, key=lambda at: abs(table[at[0]][at[1]]), default=(step, -1))
+        if j < 0 or table[i][j] == 0:
             return None
         columns.append(j)
         table[step], table[i] = table[i], table[step]
         for row in table[step + 1 :]:
             factor = row[j] / table[step][j]
-            row[:] = [a - factor * b for a, b in zip(row, table[step], strict=True)]
+            row[:] = [(a - factor * b).mid() for a, b in zip(row, table[step], strict=True)]
     return rows, sorted(columns)
 
 
