@@ -1,6 +1,7 @@
 r"""Linear algebra over GF(p) and Q, independent of networks.
 
 affine        Affine equations over GF(p), solved in stages if they are sparse
+arrangements  Vertices and rays of arrangements of hyperplanes over Q
 contractions  Einstein sums over a ring, by products of matrices
 elimination   Independent columns of a large matrix modulo p, by products of blocks
 krawczyk      Krawczyk's test in balls: a polydisc that holds exactly one solution

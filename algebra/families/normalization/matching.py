@@ -11,7 +11,7 @@ with δ_k = 1/(g_2)_k and ε_k = (b_2)_k/(g_2)_k; this is linear in all unknowns
 except for the products u v.  Ordinary weights may learn too, as long as this holds: cells of W_1 in
 rows whose scale is fixed, cells of W_2 in columns of hidden units without learnable parameters.
 For given signs the pre-activations of a unit form a polyhedron, all of whose vertices and extreme
-rays are among those of its arrangement (`algebra.families.relu.arrangement`).  So (u, v) of a unit
+rays are among those of its arrangement (`algebra.linalg.arrangements`).  So (u, v) of a unit
 are combinations of the positive and negative parts of these ends, and its parameters are no
 unknowns: a scale alone has two rays, W_1 X and its negative.  Units with many ends, or with
 constraints, keep their parameters, u and v as unknowns.
@@ -42,7 +42,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError
-from algebra.families.relu.arrangement import arrangement, arrangement_size
+from algebra.linalg.arrangements import arrangement_size, vertices_and_rays
 from algebra.linalg.rational import eliminate_free, rational_solution
 from algebra.linalg.rational_lp import (
     OPTIMAL,
@@ -238,10 +238,10 @@ class _PatternSearch:
                 unit = np.eye(self.samples, dtype=int) * one
                 units.append(_Unit(terms, np.concatenate([unit, -unit]), None))
                 continue
-            found = arrangement(list(terms.values()), list(self.h[i]))
-            vertices = found.vertices[found.vertices.any(axis=1)]
-            vertices = found.vertices if len(vertices) else vertices
-            units.append(_Unit(terms, np.concatenate([vertices, found.rays]), len(vertices)))
+            vertices, rays, _ = vertices_and_rays(list(terms.values()), list(self.h[i]))
+            # Nothing is added by a single vertex 0.
+            vertices = vertices if vertices.any() else vertices[:0]
+            units.append(_Unit(terms, np.concatenate([vertices, rays]), len(vertices)))
         return units
 
     def _interval(self, name: str, i: int, j: int = 0) -> Interval:

@@ -24,7 +24,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import combinations
 from math import comb
 from typing import Any
 
@@ -32,14 +31,8 @@ import numpy as np
 from flint import fmpq, fmpq_mat
 
 from algebra.families.relu.equations import U_ZERO, V_ZERO, ReluSystem
-from algebra.linalg.rational import (
-    array,
-    column,
-    rational_echelon,
-    rational_kernel,
-    rational_matrix,
-)
-from algebra.time_limits import check_time
+from algebra.linalg.arrangements import vertices_and_rays
+from algebra.linalg.rational import column, rational_matrix
 
 
 @dataclass(frozen=True)
@@ -125,58 +118,12 @@ def allowed(signs: np.ndarray, fixed: np.ndarray) -> np.ndarray:
     return ~wrong.any(axis=-1)
 
 
-def arrangement_size(rank: int, samples: int) -> int:
-    """The largest number of vertices and rays of a unit with `rank` learnable weights.
-
-    Examples
-    --------
-    >>> arrangement_size(2, 6)
-    27
-    """
-    rank = min(rank, samples)
-    return comb(samples, rank) + 2 * comb(samples, rank - 1)
-
-
 def arrangement(own: Sequence[Sequence[Any]], constants: Sequence[Any]) -> Arrangement:
-    """The arrangement of h_s(w) = Σ_j w_j own[j][s] + constants[s].
+    """The arrangement of h_s(w) = Σ_j w_j own[j][s] + constants[s], of ρ×m and m numbers.
 
-    Parameters
-    ----------
-    own : ρ×m of fmpq, ρ ≥ 1
-        Dependent rows are omitted, since they do not change the set of inputs h.
-    constants : m of fmpq
-
-    Examples
-    --------
-    >>> one, two = fmpq(1), fmpq(2)
-    >>> arrangement([[one, two]], [one, -one]).vertices
-    array([[0, -3],
-           [3/2, 0]], dtype=object)
+    Dependent rows of `own` are omitted, since they do not change the set of inputs h.
     """
-    m = len(constants)
-    reduced, pivots = rational_echelon(own, m)
-    rank = len(pivots)
-    if rank == 0:
-        return Arrangement(np.array([list(constants)], dtype=object), np.empty((0, m), object), 0)
-    # The row space determines the possible inputs, so its reduced basis may be used.
-    basis = [[reduced[i, s] for s in range(m)] for i in range(rank)]
-    vertices: dict[tuple[Any, ...], None] = {}
-    for subset in combinations(range(m), rank):
-        check_time()
-        square = rational_matrix([[row[s] for row in basis] for s in subset])
-        try:
-            w = square.solve(column([-constants[s] for s in subset])).entries()
-        except ZeroDivisionError:
-            continue
-        vertices[tuple(_image(basis, w, constants, subset))] = None
-    rays = []
-    for subset in combinations(range(m), rank - 1):
-        check_time()
-        directions = rational_kernel([[row[s] for row in basis] for s in subset], rank)
-        if len(directions) == 1:
-            ray = _image(basis, directions[0], [fmpq(0)] * m, subset)
-            rays += [ray, [-value for value in ray]]
-    return Arrangement(array(vertices, m), array(rays, m), rank)
+    return Arrangement(*vertices_and_rays(own, constants))
 
 
 class Refuter:
@@ -234,18 +181,6 @@ class Refuter:
             else:
                 gap += least
         return not unbounded and bool(gap > 0)
-
-
-def _image(
-    basis: Any, w: Sequence[Any], constants: Sequence[Any], zero: Sequence[int]
-) -> list[Any]:
-    image = [
-        sum((w[i] * basis[i][s] for i in range(len(w))), constants[s])
-        for s in range(len(constants))
-    ]
-    for s in zero:
-        image[s] = fmpq(0)
-    return image
 
 
 def _signs(rows: np.ndarray) -> np.ndarray:

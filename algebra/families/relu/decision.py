@@ -54,9 +54,10 @@ from algebra.certificates.records import (
 )
 from algebra.declarations import Keyword, named_key
 from algebra.errors import one_line
-from algebra.families.relu.arrangement import Refuter, arrangement_size
+from algebra.families.relu.arrangement import Refuter
 from algebra.families.relu.equations import ReluSystem, relu_system
 from algebra.families.relu.leaves import Leaf, is_refuted, leaves_cover
+from algebra.linalg.arrangements import arrangement_size
 from algebra.networks.ffn import FeedForward
 from algebra.networks.rectified import HasRectifiedLayers
 from algebra.networks.relu import ShallowReLU

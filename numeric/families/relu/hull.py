@@ -20,7 +20,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.families.relu.arrangement import Refuter, allowed, arrangement_size
+from algebra.families.relu.arrangement import Refuter, allowed
+from algebra.linalg.arrangements import arrangement_size
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.relu import ShallowReLU
 from numeric.instances import Instance, to_double, to_rational

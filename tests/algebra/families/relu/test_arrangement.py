@@ -8,8 +8,9 @@ import pytest
 from flint import fmpq
 from scipy.optimize import linprog
 
-from algebra.families.relu.arrangement import Refuter, arrangement, arrangement_size
+from algebra.families.relu.arrangement import Refuter, arrangement
 from algebra.families.relu.equations import FREE, U_ZERO, V_ZERO, relu_system
+from algebra.linalg.arrangements import arrangement_size
 from matchprob import Allocation, ShallowReLU
 
 
