@@ -3,8 +3,10 @@
 import gc
 import os
 import random
+import re
 import signal
 from collections.abc import Callable, Generator, Iterator
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -73,18 +75,69 @@ def pytest_runtest_setup() -> None:
     _ASKED.clear()
 
 
-@pytest.hookimpl(wrapper=True)
-def pytest_runtest_makereport(
-    item: pytest.Item, call: pytest.CallInfo[None]
-) -> Generator[None, pytest.TestReport, pytest.TestReport]:
-    """Where msolve is not installed, a test that asked for it and fails is skipped."""
-    report = yield
-    # A fixture of a module fails for its later tests without asking again.
-    asked = _ASKED or (call.excinfo is not None and call.excinfo.errisinstance(MsolveMissing))
-    if LACKING and report.failed and asked:
-        report.outcome = "skipped"
-        report.longrepr = (str(item.path), item.location[1] or 0, f"Skipped: {LACKING}")
-    return report
+# Optional parts by extra, and those that only tests need.
+_PARTS = {
+    "cluster": ("distributed",), "onnx": ("onnx",), "digits": ("sklearn",),
+    "frames": ("jinja2", "pandas", "pyarrow"), "workbooks": ("openpyxl",),
+    "page": ("anyio", "anywidget", "starlette", "uvicorn"),
+    "": ("h5py", "jsonschema", "pyscipopt", "playwright", "sphinx", "IPython", "nbclient"),
+}  # fmt: skip
+
+
+def _absent() -> frozenset[str]:
+    """Packages that are not installed, and the extras that have them."""
+    names = {
+        extra: [name for name in packages if find_spec(name) is None]
+        for extra, packages in _PARTS.items()
+    }
+    return frozenset(name for extra, own in names.items() if own for name in (extra, *own))
+
+
+_ABSENT = frozenset[str]() if os.environ.get("CI") else _absent()
+_NAMED = re.compile(r"matchprob\[(\w+)\]|No module named '(\w+)")
+
+
+def _is_missing(text: str) -> bool:
+    """Whether a failure names a part that is not there."""
+    named = {name for found in _NAMED.findall(text) for name in found if name}
+    return bool(named & _ABSENT) or bool(LACKING and "msolve is not installed" in text)
+
+
+class Bare:
+    """Without optional parts tests that need them are skipped; under CI all of them must be there.
+
+    A plugin, since the hooks of this file are not called for the examples of docstrings.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_runtest_makereport(
+        self, item: pytest.Item, call: pytest.CallInfo[None]
+    ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+        """A test that asked for a missing part and fails is skipped."""
+        report = yield
+        # A fixture of a module fails for its later tests without asking again.
+        asked = _ASKED or (call.excinfo is not None and call.excinfo.errisinstance(MsolveMissing))
+        if report.failed and (asked or _is_missing(report.longreprtext)):
+            report.outcome = "skipped"
+            report.longrepr = (str(item.path), item.location[1] or 0, "Skipped: a part is missing")
+        return report
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_make_collect_report(
+        self, collector: pytest.Collector
+    ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+        """A file that imports a missing part is skipped."""
+        report = yield
+        if report.failed and _is_missing(report.longreprtext):
+            report.outcome = "skipped"
+            report.longrepr = (str(collector.path), 0, "Skipped: a part is missing")
+        return report
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Where all parts are there, nothing is skipped."""
+    if _ABSENT or LACKING:
+        config.pluginmanager.register(Bare())
 
 
 @pytest.fixture(scope="session")

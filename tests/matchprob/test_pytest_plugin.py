@@ -5,6 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+pytest.importorskip("onnx")
 BLOCK = Path(__file__).parents[2] / "examples" / "data" / "block.onnx"
 
 

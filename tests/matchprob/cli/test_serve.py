@@ -11,9 +11,13 @@ import sys
 import threading
 import urllib.request
 
+import pytest
+
 from matchprob.cli import app, run_command
 from matchprob.cli.serve import _open
 from tests.matchprob.processes import start
+
+pytest.importorskip("uvicorn")
 
 
 def test_the_page_is_served_until_an_interrupt(tmp_path):
