@@ -264,6 +264,11 @@ def is_by_work() -> bool:
     return _WORK.get() is not None
 
 
+def share() -> str:
+    """What a part of a call ends by, in words."""
+    return f"its share of the {'work' if is_by_work() else 'time'}"
+
+
 def spend(seconds: float) -> None:
     """Add work that is done, in seconds of a quiet machine; nothing outside `by_work`."""
     work = _WORK.get()

@@ -66,7 +66,7 @@ from algebra.systems.forms import (
 )
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
-from algebra.time_limits import checked, phase
+from algebra.time_limits import checked, phase, share
 
 
 class RootCountError(RuntimeError):
@@ -417,7 +417,7 @@ def _count_locus(
                 degree = locus.degree(seconds, without) if without else degree
     except MsolveTimeout:
         raise RootCountError(
-            f"the Gröbner basis of {what} in {inside} was not finished in its share of the time"
+            f"the Gröbner basis of {what} in {inside} was not finished in {share()}"
         ) from None
     except MsolveFailed:
         return None
@@ -489,7 +489,7 @@ def _count_blocks(
         except MsolveTimeout:
             inside = plural(len(unknowns), f"{len(unknowns)} unknown")
             raise RootCountError(
-                f"the Gröbner basis of {size} in {inside} was not finished in its share of the time"
+                f"the Gröbner basis of {size} in {inside} was not finished in {share()}"
             ) from None
         except MsolveDied as error:
             raise RootCountLost(str(error)) from None

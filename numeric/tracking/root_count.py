@@ -22,7 +22,7 @@ from algebra.systems.root_count import (
     RootCountError,
     TraceEvidence,
 )
-from algebra.time_limits import end_of_part, phase, seconds_until
+from algebra.time_limits import end_of_part, phase, seconds_until, share
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import INCOMPLETE, find_start
@@ -73,8 +73,8 @@ def complete_solutions(
             )
         if start.source == INCOMPLETE:
             raise RootCountError(
-                f"no trace test: monodromy still found new solutions ({start.root_count}) when its "
-                "share of the time was over",
+                f"no trace test: monodromy still found new solutions ({start.root_count}) when "
+                f"{share()} was over",
                 start.root_count,
             )
         with phase(f"trace test of {start.root_count} solutions"):

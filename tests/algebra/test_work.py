@@ -1,12 +1,15 @@
 """Verdicts do not depend on the machine: searches are bounded by work, which inputs determine."""
 
+import math
 import time
+from contextlib import contextmanager
 
 import pytest
 from flint import nmod_mpoly_ctx
 
 import matchprob as mp
 from algebra import time_limits
+from algebra.families import registry
 from algebra.polynomials.msolve import process
 from algebra.polynomials.msolve.process import MsolveTimeout, work_of
 from algebra.polynomials.msolve.solver import quotient_degree
@@ -61,6 +64,41 @@ def test_a_slow_machine_finds_the_same_verdict(monkeypatch, msolve):
     slow = mp.certify(COLD, timeout=1e6)
     assert found.verdict == slow.verdict == "intermediate"
     assert found.evidence == slow.evidence
+
+
+def test_a_slow_machine_leaves_the_same_undecided(monkeypatch, msolve):
+    """Where the work does not suffice, the searches and what they found are the same, and all of
+    them together have not done more than their amount."""
+    net = mp.LinearRNN(n=3, T=3, b=2, d=2, m=3)
+    problem = mp.Problem(net, {"W": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]})
+    most, works = 0.05, []
+    inside = registry.by_work
+
+    @contextmanager
+    def noted(limit):
+        with inside(limit):
+            yield
+            works.append(now())
+
+    monkeypatch.setattr(registry, "by_work", noted)
+    found = mp.certify(problem, effort=most / 60, timeout=600)
+    real, began = time.monotonic, time.monotonic()
+    monkeypatch.setattr(time_limits.time, "monotonic", lambda: began + 100 * (real() - began))
+    slow = mp.certify(problem, effort=most / 60, timeout=1e6)
+    assert found.verdict == slow.verdict == "undecided"
+    assert found.tried == slow.tried
+    assert "out of reach" in found.tried[0]
+    assert works[0] == works[1] < 3 * most
+
+
+def test_the_whole_call_has_an_amount_of_work():
+    """No part ends later, however much it may take by itself."""
+    with by_work(2.0):
+        assert not has_passed(end_of_part(math.inf))
+        spend(2.5)
+        assert has_passed(end_of_part(math.inf))
+        with pytest.raises(MsolveTimeout):
+            process.Deadline(1.0).remaining()
 
 
 def test_time_only_ends_a_search():
