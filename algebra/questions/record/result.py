@@ -420,10 +420,15 @@ class Recording(Result):
             )
             decided_by = f"more samples (m = {m} here), or other elements recorded"
         else:
+            whole = f"the {self.learnable} learnable {self._noun}"
             known.append(
                 "The derivatives of the target are combinations of those of what is recorded: near "
-                "the truth the recording determines the target, whether or not it determines the "
-                f"{self.learnable} learnable weights."
+                "the truth the recording determines the target, "
+                + (
+                    f"{whole}."
+                    if self.question.target is None
+                    else f"whether or not it determines {whole}."
+                )
             )
         if self.is_optimal and self.cost:
             known.append(f"No cheaper recording determines as much of the target: {self._sure}.")
