@@ -19,6 +19,7 @@ from tests.refusals import refuses
 from tests.samples import many
 
 ROOT = Path(__file__).parents[3]
+TABLE = read_table(ROOT / "docs" / "figures" / "large-networks.csv")
 KEPT = groups(read_table(ROOT / "docs" / "figures" / "large-networks-curves.csv"), "curve")
 
 
@@ -72,6 +73,18 @@ def test_a_short_run(tmp_path, monkeypatch):
     figure = find_figure("large-networks").pictures[0]
     (axes,) = figure.draw(found.tables).axes
     assert np.allclose(axes.get_lines()[0].get_xdata(), [8, 16384])
+
+
+def test_limits_of_two_steps_are_those_of_the_tables():
+    """Theorem 18 agrees with every count of two to four cells; networks of 64 units are near."""
+    rows = [r for r in TABLE if (r["T"], r["b"]) == (2, 1) and r["r"] > 1]
+    assert len(rows) == 7 + 26 + 114
+    for row in rows:
+        cells = tuple(tuple(map(int, cell.split("-"))) for cell in row["cells"].split())
+        known = large.limit_of_two_steps(cells)
+        assert row["low"] <= known <= row["high"]
+        assert row["verdict"] != "maximal" or known == 1
+        assert abs(row["mp64"] - known) < 4 * (known * (1 - known) / 12) ** 0.5 + 0.25
 
 
 def test_an_interrupted_estimate_is_no_result(tmp_path, monkeypatch):
