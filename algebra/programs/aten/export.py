@@ -174,18 +174,30 @@ def _evaluating(torch: Any, module: Any) -> Iterator[None]:
 
 @contextmanager
 def _uncached(module: Any) -> Iterator[None]:
-    """The module without caches of keys and values, and with tensors as its only outputs."""
+    """The module without caches of keys and values, and with tensors as its only outputs.
+
+    Mixtures of experts gather the experts of each token, instead of sorting tokens by experts.
+    """
     configs = {id(c): c for part in module.modules() if (c := getattr(part, "config", None))}
-    before = [(c, c.use_cache) for c in configs.values() if hasattr(c, "use_cache")]
+    before = [
+        (config, name, getattr(config, name))
+        for config in configs.values()
+        for name in _SETTINGS
+        if getattr(config, name, None) is not None
+    ]
     hook = module.register_forward_hook(lambda _, __, found: tuple(_tensors(found)))
-    for config, _ in before:
-        config.use_cache = False
+    for config, name, _ in before:
+        setattr(config, name, _SETTINGS[name])
     try:
         yield
     finally:
         hook.remove()
-        for config, value in before:
-            config.use_cache = value
+        for config, name, value in before:
+            setattr(config, name, value)
+
+
+# Settings of configurations of transformers while a forward is followed.
+_SETTINGS = {"use_cache": False, "_experts_implementation": "batched_mm"}
 
 
 def _tensors(found: Any) -> Iterator[Any]:

@@ -192,7 +192,7 @@ def _tile(call: Call) -> Item:
         raise InputError("it repeats the batch axis")
     batch = item.batch
     for k, count in enumerate(times):
-        if call.batch > 1 and count % call.batch == 0 and count and item.shape[k] == 1:
+        if call.batch > 1 and count % call.batch == 0 and count and item.batch is None:
             batch, times[k] = k, count // call.batch
     if len(times) > MOST_AXES or any(count < 0 for count in times):
         raise InputError(f"the repeats {shown(times)} are none")
