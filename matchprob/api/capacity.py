@@ -171,7 +171,7 @@ def capacity(
     -------
     Capacity or CapacityCheck
         With `check` a `CapacityCheck`: `trainable`, `effective`, `without_effect`, `unmatched`,
-        `open`, and `unused`, the names of what no gradient moves.
+        `open`, `undecided`, and `unused`, the names of what no gradient moves.
 
     Raises
     ------
@@ -335,5 +335,6 @@ def _checked(
     )  # fmt: skip
     size = sum(every[name] for name in names)
     unmatched = tuple(pattern for pattern, own in by_pattern.items() if not own)
-    effective = size - sum(one.size for one in dead if one.is_stuck)
-    return CapacityCheck(name, size, effective, dead, unmatched, seed, left)
+    undecided = sum(left.values())
+    effective = size - undecided - sum(one.size for one in dead if one.is_stuck)
+    return CapacityCheck(name, size, effective, dead, unmatched, seed, tuple(left), undecided)

@@ -108,6 +108,8 @@ class CapacityCheck(Result):
     seed : int
     open : tuple of str
         Parameters of which not all entries were decided, because of a limit or an interrupt.
+    undecided : int
+        The number of these entries: neither effective nor without effect.
     """
 
     model: str
@@ -117,6 +119,7 @@ class CapacityCheck(Result):
     unmatched: tuple[str, ...]
     seed: int
     open: tuple[str, ...] = ()
+    undecided: int = 0
 
     @property
     def unused(self) -> tuple[str, ...]:
@@ -129,7 +132,7 @@ class CapacityCheck(Result):
             "model": self.model,
             "trainable": self.trainable,
             "effective": self.effective,
-            "without_effect": self.trainable - self.effective,
+            "without_effect": self.trainable - self.effective - self.undecided,
             "unmatched": ", ".join(self.unmatched) or "none",
         }
         rows = self.without_effect
@@ -155,11 +158,13 @@ class CapacityCheck(Result):
             known.append("A start that others move away from is no fault: a warning only.")
         if self.open:
             known.append(
-                f"Not decided, because of a limit or an interrupt: {', '.join(self.open)}."
+                f"Not decided, because of a limit or an interrupt: {self.undecided} entries of "
+                f"{', '.join(self.open)}."
             )
         known += [f"No parameter matches {pattern}." for pattern in self.unmatched]
+        title = f"{self.effective} of {self.trainable} learnable parameters have an effect"
         return Document(
-            f"{self.effective} of {self.trainable} learnable parameters have an effect", facts,
+            f"{title}, {self.undecided} are not decided" if self.undecided else title, facts,
             (table,) if rows else (),
             Explanation(
                 tuple(known), "how many directions are independent of each other",
@@ -169,7 +174,10 @@ class CapacityCheck(Result):
 
     def to_dict(self) -> dict[str, Any]:
         """Plain data."""
-        return named(self, "model", "trainable", "effective", "without_effect", "unmatched", "open")
+        return named(
+            self, "model", "trainable", "effective", "without_effect", "unmatched", "open",
+            "undecided",
+        )  # fmt: skip
 
 
 def reached(program: Program, names: Sequence[str]) -> dict[str, np.ndarray]:
@@ -232,8 +240,8 @@ def without_effect(
     absent: Mapping[str, int] | None = None,
     stopped: Collection[str] = (),
     seed: int = 0,
-) -> tuple[tuple[NoEffect, ...], tuple[str, ...]]:
-    """The entries of parameters that have no effect, and parameters that are not decided.
+) -> tuple[tuple[NoEffect, ...], dict[str, int]]:
+    """The entries of parameters that have no effect, and the numbers of those not decided.
 
     Parameters
     ----------
@@ -405,9 +413,9 @@ class _EffectSearch:
                 moved = own
             live[name] |= moved
 
-    def answer(self, stopped: Collection[str]) -> tuple[tuple[NoEffect, ...], tuple[str, ...]]:
+    def answer(self, stopped: Collection[str]) -> tuple[tuple[NoEffect, ...], dict[str, int]]:
         """What has no effect, and what is open."""
-        out, left = [], []
+        out, left = list[NoEffect](), dict[str, int]()
         for name in self.names:
             if name not in self.live:
                 text = _STOPPED if name in stopped else _UNREACHED
@@ -422,7 +430,7 @@ class _EffectSearch:
                 out.append(NoEffect(name, int((~structure).sum()), words))
             dead = structure & ~live
             if dead.any() and self.is_open:
-                left.append(name)
+                left[name] = int(dead.sum())
             elif dead.any():
                 out.append(NoEffect(name, int(dead.sum()), self._reason(name, dead)))
             if self.here is None or self.is_open:
@@ -441,7 +449,7 @@ class _EffectSearch:
                     part = "" if mask.all() else f": {entries_in_words(mask)}"
                     size = int(mask.sum())
                     out.append(NoEffect(name, size, words + part, "here", is_stuck))
-        return tuple(out), tuple(left)
+        return tuple(out), left
 
     def _reason(self, name: str, dead: np.ndarray) -> str:
         reason = (reason_of(self.valid[0], [name], 0, dead.size) if dead.all() else "") or (

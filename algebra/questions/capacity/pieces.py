@@ -215,14 +215,26 @@ class _SubsetSearch:
         if own:
             return replace(row, exact=not smooth or self._is_attained(piece, row, seed)), is_cut
         if not self.exactness:
-            with unlimited():
-                known = argued(piece.model, f"argued/{seed}")
-            if not known.is_exact and not is_cut and self._is_attained(piece, row, seed):
-                known = Exactness(True, "exact (a regular minor in ball arithmetic)")
-            self.exactness.append(known)
+            self.exactness.append(self._exactness(piece, row, seed, is_cut))
             if "choose" in piece.model.functions or row.of_samples:
                 self.bound = _bound(piece.model, self.subset, row, m)
         return replace(row, exact=self.exactness[0].is_exact), is_cut
+
+    def _exactness(self, piece: Piece, row: SubsetCapacity, seed: int, is_cut: bool) -> Exactness:
+        """Whether a rank where training goes is exact.
+
+        At frozen values arguments of exponentials are seldom independent, and a minor is shown
+        regular sooner than that.
+        """
+        shown = Exactness(True, "exact (a regular minor in ball arithmetic)")
+        first = bool(piece.model.values) and bool(piece.model.functions - {"choose"})
+        if first and not is_cut and self._is_attained(piece, row, seed):
+            return shown
+        with unlimited():
+            known = argued(piece.model, f"argued/{seed}")
+        if first or known.is_exact or is_cut or not self._is_attained(piece, row, seed):
+            return known
+        return shown
 
     def _is_attained(self, piece: Piece, row: SubsetCapacity, seed: int) -> bool:
         """Whether a rank of formal values is shown to be no upper bound."""

@@ -75,6 +75,7 @@ def test_what_is_not_decided_in_time(monkeypatch):
     monkeypatch.setattr("algebra.questions.capacity.effects.check_time", late)
     found = mp.capacity(gated(DIAGONAL), "V", check=True)
     assert found.open == ("V",)
+    assert (found.effective, found.undecided) == (0, found.trainable)
     assert found.without_effect == ()
     assert "Not decided" in str(found.document().why)
 

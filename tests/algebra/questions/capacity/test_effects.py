@@ -12,7 +12,7 @@ from tests.doubles import labels
 def effects(models, names, **more):
     """What has no effect; everything is decided."""
     found, left = without_effect(models, names, program=models[0].program, **more)
-    assert left == ()
+    assert left == {}
     return found
 
 
