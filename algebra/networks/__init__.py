@@ -4,6 +4,7 @@ kinds          The registry of kinds, and networks from the table of a file
 base           Base class of networks: sizes, matrices, the map
 protocols      What some kinds know besides: Jacobian, names of units, limits, costs of patterns
 chain          Linear networks as chains of matrix products, and all that follows from this
+named_chain    Chains of matrix products in programs, with matrices of any names
 masks          Masks of large matrices by their entries
 own_point      Given parameters of a network, at which its ranks are computed
 limits         Limits of matrices, rows and columns in words, as each kind gives them

@@ -38,8 +38,7 @@ from algebra.networks.base import (
     TRACES,
     Axis,
     Factors,
-    Lowering,
-    Network,
+    Identical,
     Point,
     Reading,
     Support,
@@ -88,18 +87,6 @@ class Stage:
     bias: str | None
     drive: tuple[int, int] | None
     layer: int
-
-
-@dataclass(frozen=True)
-class Identical(Lowering):
-    """The lowering of a network with linear activation: the same weights, the same labels."""
-
-    linear: Network
-
-    @property
-    def network(self) -> Network:
-        """The linear network with the same matrices."""
-        return self.linear
 
 
 def kinked(verb: str) -> str:

@@ -216,6 +216,18 @@ class Lowering(ABC):
         return X
 
 
+@dataclass(frozen=True)
+class Identical(Lowering):
+    """The lowering of a network that is linear: the same weights, the same labels."""
+
+    linear: Network
+
+    @property
+    def network(self) -> Network:
+        """The linear network with the same matrices."""
+        return self.linear
+
+
 class Network(Programmed):
     """Base of the network kinds; use one of its subclasses, which are frozen dataclasses.
 

@@ -42,6 +42,7 @@ from algebra.networks.base import (
     POLYNOMIAL_LABELS,
     Cell,
     Factors,
+    Identical,
     Point,
     Support,
 )
@@ -259,6 +260,17 @@ class ProgramNetwork(HasPieces):
 
     def build(self) -> Program:
         return self.program()
+
+    def lower(self) -> Identical | None:
+        """The chain of matrix products that it computes, at any weights."""
+        return self._chain if self.weights == GENERIC else None
+
+    @cached_property
+    def _chain(self) -> Identical | None:
+        from algebra.networks.named_chain import chain_of
+
+        found = chain_of(self.program(), self.m)
+        return None if found is None else Identical(found)
 
     def _existing(self, support: Support) -> dict[str, np.ndarray]:
         """The weights that exist, as masks in the shapes of the parameters."""

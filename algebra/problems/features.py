@@ -112,7 +112,7 @@ def _of_network(problem: Problem) -> Iterator[Feature]:
         yield Feature.DENSE_TARGET
     if _is_on_pieces(network):
         yield Feature.PIECES
-    elif not network.is_linear or network.untaught:
+    elif network.untaught or not (network.is_linear or network.lower()):
         is_polynomial = network.equations_are == "polynomial"
         yield Feature.POLYNOMIAL if is_polynomial else Feature.ANALYTIC
     if network.has_given_weights:

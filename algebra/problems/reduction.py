@@ -124,7 +124,8 @@ class Lowered(Reduction):
         masks = {name: np.ones(shape, np.int8) for name, shape in network.shapes.items()}
         masks |= {name: np.asarray(mask) for name, mask in self.original.support.items()}
         found = self.lowering.weights(masks, 1)
-        return {name: (matrix != 0).astype(np.int8) for name, matrix in found.items()}
+        zeros = {name: (matrix != 0).astype(np.int8) for name, matrix in found.items()}
+        return {name: mask for name, mask in zeros.items() if not mask.all()}
 
     def allocation(self, allocation: Allocation) -> Allocation:
         """The same learnable weights in the lowered network."""
