@@ -696,6 +696,11 @@ class CanvasGrid extends Grid {
     pen.fillStyle = colour("--mp-soft");
     for (let i = firstRow; i < endRow; i++) pen.fillRect(4, margin + i * size, 6, size - gap);
     for (let j = firstColumn; j < endColumn; j++) pen.fillRect(margin + j * size, 4, size - gap, 6);
+    pen.fillStyle = colour("--mp-intermediate");
+    // At least so many px that a line of a large matrix is seen.
+    const broad = Math.max(size - gap, 3);
+    for (const i of this.known.units[0]) pen.fillRect(1, margin + i * size, 12, broad);
+    for (const j of this.known.units[1]) pen.fillRect(margin + j * size, 1, broad, 12);
     pen.fillStyle = colour("--mp-minimal");
     inRow.forEach((used, i) => {
       if (limits && !isReached && used > limits.row[0]) pen.fillRect(width - margin + 3, margin + i * size, 6, size - gap);
