@@ -59,10 +59,11 @@ for ax, name in zip(axes, ALLOCATIONS, strict=True):
         places = [row[1] + 0.06 * (shift - 1) for row in own]
         shares = [row[3] / row[5] for row in own]
         ax.plot(places, shares, color=color, lw=1.2, marker="o", ms=3, label=label)
-        ax.vlines(places, [row[6] for row in own], [row[7] for row in own], color=color, lw=3)
+        ax.vlines(places, [row[6] for row in own], [row[7] for row in own], color=color, lw=1)
     ax.set(title=name, xlabel="samples m", xticks=range(1, T * b + 1), ylim=(-0.02, 1.03))
+    ax.spines[["top", "right"]].set_visible(False)
 axes[0].set_ylabel("share of trials")
-axes[0].legend(loc="upper left", fontsize="small")
+axes[0].legend(loc="upper left", fontsize="small", frameon=False)
 if sys.argv[2:]:
     figure.savefig(f"{sys.argv[2]}.png", dpi=130)
     with open(f"{sys.argv[2]}.csv", "w", newline="", encoding="utf-8") as file:

@@ -1,7 +1,7 @@
 """Make the pictures of the page in `docs/figures`: ``python scripts/page_pictures.py``.
 
 It serves the papers' example net, pins the diagonal as A, paints the off-diagonal as B, estimates
-both in 2,000 trials, and photographs the page in Chromium with light and with dark colours.
+both in 5,000 trials, and photographs the page in Chromium with light and with dark colours.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from matchprob.page.state import first_problem
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 DIAGONAL, OFF_DIAGONAL = (0, 3), (1, 2)
-TRIALS = 2000
+TRIALS = 5000
 
 
 def paint(page: Page, cells: tuple[int, ...]) -> None:

@@ -115,7 +115,9 @@ def problem_from_dict(data: Mapping[str, Any], folder: Path | None = None) -> Pr
     support: Mapping[str, Any]
     support, learnable = (
         {
-            name: _mask(_matrix(value, f"{table}.{one_line(name)}", folder), names, name, table)
+            name: mask_of_table(
+                _matrix(value, f"{table}.{one_line(name)}", folder), names, name, table
+            )
             for name, value in data.get(table, {}).items()
         }
         for table in ("support", "learnable")
@@ -656,7 +658,7 @@ def _plain(value: Any) -> Any:
         return value
 
 
-def _mask(value: Any, names: Names, name: str, table: str) -> Any:
+def mask_of_table(value: Any, names: Names, name: str, table: str) -> Any:
     """The mask of a matrix from a file's contents; anything else is returned unchanged."""
     if not isinstance(value, (Edges, Rows)) and (
         isinstance(value, (list, str)) or not is_sparse_matrix(value)

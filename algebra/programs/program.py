@@ -198,6 +198,11 @@ class Value:
     batched: bool
 
 
+def _restored(nodes: tuple[Node, ...], output: int, named: dict[str, int]) -> Program:
+    """A program from another process."""
+    return Program(nodes, output, MappingProxyType(named))
+
+
 @dataclass(frozen=True, eq=False)
 class Program:
     """A network as operations on named blocks.
@@ -215,6 +220,10 @@ class Program:
     nodes: tuple[Node, ...]
     output: int
     named: Mapping[str, int] = field(default_factory=lambda: MappingProxyType({}))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """For other processes: without what is computed once, which is computed there."""
+        return _restored, (self.nodes, self.output, dict(self.named))
 
     @cached_property
     def moves(self) -> dict[tuple[int, int], Any]:

@@ -3,6 +3,7 @@ r"""The interactive page: edit an allocation, see verdict and match probability.
 The front end runs in the browser (`server`) and in a notebook (`widget`), with three tiers:
 
 state      The state of the page as plain data: a problem, the locks of its weights, a name
+examples   Problems to start from
 immediate  Tier 1, at every click: ranks, budgets, violations, theorems, consequences of a change
 jobs       Tier 2, in processes that the next click ends: verdicts, structure, searches
 trials     Tier 3, studies with intermediate results: tallies, intervals, MP against a bound

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from matchprob.page import commands, immediate
-from matchprob.page.state import PageState, parse, read_sizes, read_state, resized
+from matchprob.page.state import PageState, parse, read_sizes, read_state, resized, with_table
 
 # Memory limit (MiB) for reading a message and computing its answer.
 MEMORY = 2048
@@ -69,6 +69,12 @@ def read_text(ask: Ask) -> Iterator[Data]:
     yield state_data(parse(ask["text"], _folder(ask), ask["name"]))
 
 
+def read_table(ask: Ask) -> Iterator[Data]:
+    """The state with the mask of a matrix from a text: a matrix of 0 and 1, or an edge list."""
+    state = read_state(ask.get("state"), _folder(ask))
+    yield state_data(with_table(state, ask["text"], ask["matrix"], ask["table"]))
+
+
 def resize(ask: Ask) -> Iterator[Data]:
     """The state on a network of other sizes."""
     network = read_sizes(ask.get("network"))
@@ -101,6 +107,7 @@ ANSWERS: dict[str, Callable[[Ask], Iterator[Data]]] = {
     "read": read,
     "look": look_at_state,
     "parse": read_text,
+    "table": read_table,
     "resize": resize,
     "texts": texts_of_state,
     "files": lock_files,

@@ -79,7 +79,7 @@ def verdict_data(found: Certificate) -> dict[str, Any]:
     texts = [part.text.strip() for part in document.parts if isinstance(part, Paragraph)]
     return {
         "digest": found.problem.digest,
-        **named(found, "verdict", "rule", "rank", "equations", "learnable"),
+        **named(found, "verdict", "rule", "rank", "equations", "learnable", "out_of_time"),
         "sure": sure,
         "certainty": certainty(found),
         "roots": found.generic_root_count,

@@ -6,10 +6,12 @@ the browser, the model of a widget in a notebook.  A message names its ``verb``:
 hello    The front end has started; holds a ``state``, or requests the first one
 look     The problem changed: immediate results are sent at once, verdict and structure follow
 parse    The ``text`` of a problem file is to become the state
+table    The ``text`` of a table or an edge list says which weights of a matrix learn, or exist
+example  A problem by its name is to become the state
 resize   The sizes or the kind of the network changed
 texts    Request for the problem as TOML, Python and command, to be copied
 command  Request for the command that does the same as an action
-act      certify, design, repair or identify, in a process that the next change ends
+act      certify, design, repair, identify or record, in a process that the next change ends
 study    estimate or compare, in a process that continues when the page is closed
 cancel   End an action or a study within a second
 verdict  Request for the ranks and the verdict of the pinned allocation A
@@ -42,7 +44,8 @@ from matchprob import __version__
 from matchprob.api.designs.goals import GOALS
 from matchprob.io import files
 from matchprob.page import commands
-from matchprob.page.answers import read_data
+from matchprob.page.answers import read_data, state_data
+from matchprob.page.examples import EXAMPLES
 from matchprob.page.job_runner import Event, Job, JobRunner
 from matchprob.page.state import LARGEST, Misplaced, kinds, state_of
 from matchprob.page.studies import Studies
@@ -247,6 +250,7 @@ class Session:
                 "pinned": pinned,
                 "trouble": trouble,
                 "kinds": kinds(),
+                "examples": list(EXAMPLES),
                 "goals": {
                     name: {"help": goal.help, "lines": list(goal.lines)}
                     for name, goal in GOALS.items()
@@ -332,6 +336,15 @@ class Session:
         name = message.get("name") or self._state["name"]
         data = self._answer("parse", text=text, name=name)
         self._emit({"event": "state", "from": "parse", "text": text, **data})
+
+    def _table(self, message: Mapping[str, Any]) -> None:
+        ask = {key: message[key] for key in ("text", "matrix", "table", "state")}
+        self._emit({"event": "state", "from": "table", **self._answer("table", **ask)})
+
+    def _example(self, message: Mapping[str, Any]) -> None:
+        problem = EXAMPLES[known_name(message["name"], "name", EXAMPLES)]()
+        data = state_data(state_of(problem, "example.toml"))
+        self._emit({"event": "state", "from": "example", **data})
 
     def _resize(self, message: Mapping[str, Any]) -> None:
         data = self._answer("resize", network=message["network"], state=message["state"])
@@ -494,6 +507,8 @@ class Session:
         "hello": _hello,
         "look": _look,
         "parse": _parse,
+        "table": _table,
+        "example": _example,
         "resize": _resize,
         "texts": _texts,
         "command": _command,

@@ -26,13 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line, shown
+from algebra.errors import InputError, known_name, one_line, shown
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, MEANINGS, network_from_dict
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Cell
-from algebra.problems.files import problem_from_dict
+from algebra.problems.files import mask_of_table, problem_from_dict
 from algebra.problems.problem import Problem
+from algebra.problems.tables import parse_rows
 from algebra.questions.premises import need_generic
 
 # Largest number of rows and columns of a matrix that is drawn.
@@ -318,6 +319,42 @@ def state_of(problem: Problem, name: str = "") -> PageState:
     if problem.is_random:
         problem = problem.with_allocation(problem.draw(random.Random("page/0")))
     return PageState(problem, {}, {}, _file_name(name))
+
+
+def with_table(state: PageState, text: Any, matrix: Any, table: Any) -> PageState:
+    """The state with one mask from a text: a matrix of 0 and 1, or an edge list.
+
+    Parameters
+    ----------
+    state : PageState
+    text : str
+    matrix : str
+    table : str
+        "learnable", or "support": what learns outside of it is left out.
+
+    Raises
+    ------
+    Misplaced
+        If it is no such table of this matrix.
+    """
+    problem = state.problem
+    try:
+        known_name(matrix, "matrix", problem.network.shapes)
+        known_name(table, "table", ("learnable", "support"))
+        if not isinstance(text, str) or len(text) > MOST_CHARACTERS:
+            raise InputError(f"a table that is dropped has at most {MOST_CHARACTERS} characters")
+        mask = mask_of_table(parse_rows(text), problem.names, matrix, table)
+        given = Problem(problem.network, {matrix: mask}, names=problem.names).learnable[matrix]
+        learnable, support = dict(problem.learnable), dict(problem.support)
+        if table == "learnable":
+            learnable[matrix] = given
+        else:
+            support[matrix] = given
+            if matrix in learnable:
+                learnable[matrix] = learnable[matrix] * given
+        return replace(state, problem=replace(problem, learnable=learnable, support=support))
+    except InputError as error:
+        raise Misplaced(error, "table") from None
 
 
 def resized(state: PageState, network: Network) -> PageState:

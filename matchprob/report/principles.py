@@ -25,7 +25,9 @@ _LOWEST = 1.5
 _HEADING = 1.6
 # The space between panels, as a share of the picture and of a row.
 _GAP_ACROSS = 0.07
-_GAP_DOWN = 0.4
+_GAP_DOWN = 0.34
+# Of the latter, what is below a panel: its numbers and its name.
+_BELOW = 0.6
 
 
 def _shown(found: PrincipleSurvey) -> list[RankCorrelation]:
@@ -72,7 +74,7 @@ def draw_principles(axes: Axes, found: PrincipleSurvey) -> None:
     for k, tau in enumerate(shown):
         row, column = divmod(k, across)
         left = column * (width + _GAP_ACROSS)
-        bottom = 1 - (row + 1 - 0.7 * _GAP_DOWN) * slot
+        bottom = 1 - (row + 1 - _BELOW * _GAP_DOWN) * slot
         panel = axes.inset_axes((left, bottom, width, (1 - _GAP_DOWN) * slot))
         _panel(panel, found, tau, has_name=column == 0)
     more = f"; {left_out} more numbers in the table" if left_out > 0 else ""
@@ -99,7 +101,7 @@ def _panel(axes: Axes, found: PrincipleSurvey, tau: RankCorrelation, *, has_name
     axes.set_ylim(max(-0.02, np.floor(10 * lowest) / 10 - 0.02), 1.02)
     axes.xaxis.set_major_locator(MaxNLocator(integer=True, nbins=5))
     low = "" if tau.low is None else f" [{tau.low:.2f}, {tau.high:.2f}]"
-    axes.set_title(f"τ {tau.value:.2f}{low}", fontsize=SMALL, pad=2)
+    axes.set_title(f"τ {tau.value:.2f}{low}".replace("-", "−"), fontsize=SMALL, pad=2)
     largest = max(value for value, *_ in points)
     name = f"log₂ of {tau.predictor}" if largest > _LARGE else tau.predictor
     tidy(axes, name, "MP" if has_name else "")

@@ -101,10 +101,16 @@ export function makeActions(host) {
   const form = h("div", { class: "mp-options" });
   const outcome = h("div", { class: "mp-outcome", "aria-live": "polite" });
 
-  /** @param {string} name */
-  function choose(name) {
+  /**
+   * Show the panel of an action; returns its options.
+   * @param {string} name
+   * @param {any} [wanted] options that are shown there from now on
+   */
+  function choose(name, wanted = {}) {
     current = name;
+    options[name] = { ...options[name], ...wanted };
     draw();
+    return options[name];
   }
 
   function draw() {

@@ -5,11 +5,14 @@
 import { bar, chanceOf, showChance } from "./chance.js";
 import { showBlocks } from "./blocks.js";
 import { copy, drawOnce, fill, forgetDrawn, h, keepFocus } from "./dom.js";
-import { makeActions } from "./actions.js";
-import { makeGrid, MOST_CELLS, nothingKnown } from "./grid.js";
+import { makeActions, select } from "./actions.js";
+import { makeGrid, MOST_CELLS, nameSpace, nothingKnown } from "./grid.js";
 import { makeSide } from "./side.js";
 import { showBudgets, showTheorems, showVerdict, SIGNS, verdictOf } from "./verdict.js";
 import { History, isPainted, learnableCells, packState, unpackBits, unpackState } from "./state.js";
+
+/** Width of the matrices, in px, below which the page is one column. */
+const NARROW = 420;
 
 /**
  * What hosts give: a part of anywidget's model.
@@ -117,6 +120,9 @@ class View {
       },
       rename: (name) => { this.state.name = name || "P.toml"; this.changed(); },
       parse: (text, name) => this.send({ verb: "parse", text, name: name ?? this.state.name }),
+      open: (chosen) => this.open(chosen),
+      examples: () => this.welcome.examples ?? [],
+      example: (name) => this.send({ verb: "example", name }),
       save: () => this.save("problem", this.state.name),
       step: (by) => this.step(by),
       clear: () => {
@@ -176,10 +182,44 @@ class View {
     // Nothing can be operated before there is a problem to operate on: see `take`.
     this.columns.inert = true;
     this.root = h("div", { class: "mp" }, this.banner, this.columns);
+    this.root.addEventListener("dragover", (/** @type {DragEvent} */ e) => {
+      if (e.dataTransfer?.types.includes("Files")) e.preventDefault();
+    });
+    this.root.addEventListener("drop", (/** @type {DragEvent} */ e) => {
+      const chosen = e.dataTransfer?.files[0];
+      if (!chosen) return;
+      e.preventDefault();
+      this.open(chosen);
+    });
     // The ring around a weight is for keyboard users.
     this.root.addEventListener("keydown", () => this.root.classList.add("mp-keys"), true);
     this.root.addEventListener("pointerdown", () => this.root.classList.remove("mp-keys"), true);
     fill(this.el, this.root);
+  }
+
+  /**
+   * A file that was chosen or dropped: a problem file, or a table of one matrix.
+   * @param {File} chosen
+   */
+  async open(chosen) {
+    const text = await chosen.text();
+    if (!/\.(csv|tsv|txt)$/i.test(chosen.name)) {
+      this.side.edit(text);
+      this.send({ verb: "parse", text, name: chosen.name });
+      return;
+    }
+    const names = Object.keys(this.state.shapes);
+    let matrix = names.includes("W") ? "W" : names[0];
+    const use = (/** @type {string} */ table, /** @type {string} */ words) =>
+      h("button", {
+        type: "button", "data-table": table,
+        onclick: () => this.send({ verb: "table", text, matrix, table, state: packState(this.state) }),
+      }, words);
+    fill(this.banner, h("div", { class: "mp-said mp-said-warn" },
+      h("span", {}, `${chosen.name} says of`),
+      select(names.map((name) => [name, name]), matrix, (name) => { matrix = name; }, { "aria-label": "matrix" }),
+      use("learnable", "which weights learn"), use("support", "which weights exist"),
+      h("button", { type: "button", class: "mp-close", "aria-label": "close this message", onclick: () => this.say("", "") }, "×")));
   }
 
   // -- messages ------------------------------------------------------------------------
@@ -242,7 +282,7 @@ class View {
   on_state(event) {
     if (event.from === "parse") this.side.edit(event.text ?? "");
     this.take(event.state, event.shapes, event.lines, event.learns);
-    if (event.from === "parse") this.say("", "");
+    if (event.from !== "resize") this.say("", "");
   }
 
   /**
@@ -611,28 +651,30 @@ class View {
 
   /** The side of a cell, in px: the largest at which all matrices fit into the window, or as zoomed. */
   fit() {
-    const shapes = /** @type {[number, number][]} */ (Object.values(this.state?.shapes ?? { W: [1, 1] }));
+    const shapes = /** @type {[string, [number, number]][]} */ (Object.entries(this.state?.shapes ?? { W: [1, 1] }));
     const room = this.matrices.clientWidth || 600;
     // What is below them, the actions, is to be seen too.
-    const tall = Math.max(360, Math.min(760, window.innerHeight - 330));
-    const most = Math.max(...shapes.flat());
+    // On a phone the page is scrolled, and cells are as large as a finger needs.
+    const tall = room < NARROW ? Infinity : Math.max(360, Math.min(760, window.innerHeight - 330));
+    const most = Math.max(...shapes.flatMap(([, shape]) => shape));
     let size = most <= 4 ? 50 : 34;
     const least = most > MOST_CELLS ? 2 : 5;
     for (; size > least; size--) {
       const gap = size < 22 ? 1 : 2;
       let [wide, high, row] = [0, 0, 0];
       let fits = true;
-      for (const [rows, columns] of shapes) {
+      for (const [name, [rows, columns]] of shapes) {
         const isCanvas = Math.max(rows, columns) > MOST_CELLS;
         const [step, edge] = isCanvas ? [size, 30] : [size + gap, 66];
-        const width = columns * step + edge;
+        const [left, top] = isCanvas ? [0, 0] : (this.lines[name] ?? []).map((names) => Math.max(0, nameSpace(names) - 18));
+        const width = columns * step + edge + (left || 0);
         fits = fits && width <= room;
         if (wide && wide + 26 + width > room) {
           high += row + 18;
           [wide, row] = [0, 0];
         }
         wide += (wide ? 26 : 0) + width;
-        row = Math.max(row, rows * step + edge);
+        row = Math.max(row, rows * step + edge + (top || 0));
       }
       if (fits && high + row <= tall) break;
     }
@@ -698,7 +740,8 @@ class View {
     fill(this.title, looked.title, looked.notes.includes("discrete") ? " (discrete law: verdicts are about generic instances)" : "");
     this.knowCells(looked.violations?.[0] ?? null);
     const unknown = this.unknowns[digest];
-    showVerdict(this.verdictCard, looked, certified, structure, unknown);
+    showVerdict(this.verdictCard, looked, certified, structure, unknown, () =>
+      this.act("certify", this.actions.choose("certify")));
     drawOnce(this.theoremCard, `${digest} ${word}`, () => showTheorems(this.theoremCard, looked, word));
     drawOnce(this.budgetCard, digest, () => showBudgets(this.budgetCard, looked, (violation) =>
       this.knowCells(violation ?? looked.violations?.[0] ?? null)));
@@ -761,7 +804,7 @@ class View {
       tooCostly,
       expected: this.looked.expected,
       setBound: (k) => { this.bound = k; this.drawChance(); },
-      run: () => { this.actions.choose("estimate"); this.act("estimate", { trials, complete: true }); },
+      run: () => this.act("estimate", this.actions.choose("estimate", { trials, complete: true })),
       cancel: () => this.cancel("estimate"),
     });
   }
@@ -775,10 +818,7 @@ class View {
     const { digest, shapes, state } = this.pinned;
     const a = this.summary(digest, this.judged[digest]);
     const b = this.summary(this.looked?.digest, this.looked);
-    const compare = () => {
-      this.actions.choose("compare");
-      this.act("compare", { trials: 1000 });
-    };
+    const compare = () => this.act("compare", this.actions.choose("compare", { trials: 1000 }));
     const unpin = () => {
       this.pinned = null;
       this.publish();

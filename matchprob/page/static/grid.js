@@ -7,6 +7,21 @@ import { exists, isPainted, lineCounts, paint } from "./state.js";
 /** Above so many rows or columns a matrix is a canvas. */
 export const MOST_CELLS = 64;
 
+/** Below this size of a cell, in px, names have no space on the axes. */
+const LEAST_NAMED = 10;
+/** Width of a digit, and of a letter of a name, in px. */
+const DIGIT = 6.6;
+const LETTER = 6;
+const MOST_NAMED = 76;
+
+/**
+ * The width of the longest name, in px; 0 without names.
+ * @param {string[] | null} names
+ */
+export function nameSpace(names) {
+  return names ? Math.min(MOST_NAMED, 6 + LETTER * Math.max(...names.map((name) => name.length))) : 0;
+}
+
 /**
  * Functions of the page that the grids call.
  * @typedef {object} GridHost
@@ -325,18 +340,6 @@ class Grid {
   }
 }
 
-/** The least size of a cell, in px, beside which the names of units can be read. */
-const NAMED = 9;
-
-/**
- * The px that names need.
- * @param {string[] | null} names
- * @param {number} least
- */
-function lengthOf(names, least) {
-  return Math.max(least, ...(names ?? []).map((name) => Math.min(96, 6 + 6 * name.length)));
-}
-
 /** A grid of elements: each weight can be reached by the keyboard and named by a reader. */
 class CellGrid extends Grid {
   /**
@@ -350,8 +353,10 @@ class CellGrid extends Grid {
     /** @type {any[]} */
     this.cells = [];
     this.wide = size >= 22;
-    // Names of the units of rows and columns, where a line is as high as a letter.
-    this.names = size >= NAMED ? host.lines(name) : [null, null];
+    /** Names that are written on the axes, and the space that they take. */
+    this.axes = size >= LEAST_NAMED ? host.lines(name) : [null, null];
+    const [left, top] = this.axes.map((names) => nameSpace(names));
+    const isUpright = top > size;
     this.body = h("div", {
       class: `mp-grid${this.wide ? "" : " mp-dense"}`,
       role: "grid",
@@ -362,13 +367,13 @@ class CellGrid extends Grid {
       this.body.style.gridTemplateColumns = `auto repeat(${this.columns}, ${size}px) minmax(2.4em, auto)`;
     } else {
       // Known sizes are not computed again for thousands of cells at every change.
-      const [left, top] = [lengthOf(this.names[0], 18), lengthOf(this.names[1], 11)];
-      this.body.style.gridTemplateColumns = `${left}px repeat(${this.columns}, ${size}px) 14px`;
-      this.body.style.gridTemplateRows = `${top}px repeat(${this.rows}, ${size}px) 11px`;
-      this.body.style.width = `${left + 14 + this.columns * (size + 1) + 1}px`;
-      this.body.style.height = `${top + 11 + this.rows * (size + 1) + 1}px`;
-      this.body.style.setProperty("--head", `${top}px`);
+      const [first, above] = [Math.max(18, left), Math.max(11, top)];
+      this.body.style.gridTemplateColumns = `${first}px repeat(${this.columns}, ${size}px) 14px`;
+      this.body.style.gridTemplateRows = `${above}px repeat(${this.rows}, ${size}px) 11px`;
+      this.body.style.width = `${first + 14 + this.columns * (size + 1) + 1}px`;
+      this.body.style.height = `${above + 11 + this.rows * (size + 1) + 1}px`;
     }
+    if (this.axes[1] && isUpright) this.body.classList.add("mp-upright");
     this.body.style.setProperty("--size", `${size}px`);
     this.rowUse = Array.from({ length: this.rows }, () => h("div", { class: "mp-use", role: "gridcell" }));
     this.columnUse = Array.from({ length: this.columns }, () => h("div", { class: "mp-use mp-below", role: "gridcell" }));
@@ -391,8 +396,9 @@ class CellGrid extends Grid {
       row.append(this.rowUse[i]);
       this.body.append(row);
     }
+    this.corner = h("div", { role: "gridcell", class: "mp-corner mp-use" });
     this.body.append(
-      h("div", { role: "row", class: "mp-row" }, h("div", { role: "rowheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "used of limit")), this.columnUse, h("div", { role: "gridcell", class: "mp-corner" })),
+      h("div", { role: "row", class: "mp-row" }, h("div", { role: "rowheader", class: "mp-corner" }, h("span", { class: "mp-hidden" }, "used of limit")), this.columnUse, this.corner),
     );
     this.element.append(h("div", { class: "mp-scroll" }, this.body));
     /** @type {string[]} */
@@ -404,10 +410,10 @@ class CellGrid extends Grid {
   headOf(line, index) {
     const cells = () => (line === "row" ? this.rowCells(index) : this.columnCells(index));
     const every = this.wide ? 1 : 8;
-    const named = this.names[line === "row" ? 0 : 1]?.[index];
+    const named = this.axes[line === "row" ? 0 : 1]?.[index];
     return h(
       "div",
-      { role: `${line}header`, class: `mp-head mp-head-${line}${named === undefined ? "" : " mp-called"}` },
+      { role: `${line}header`, class: `mp-head mp-head-${line}${named === undefined ? "" : " mp-named"}` },
       h(
         "button",
         {
@@ -481,7 +487,12 @@ class CellGrid extends Grid {
     const { inRow, inColumn } = lineCounts(this.host.state(), this.name);
     const { limits, isReached } = this.known;
     this.rowUse.forEach((element, i) => showUse(element, inRow[i], limits?.row, `row ${i}`, this.wide, isReached));
-    this.columnUse.forEach((element, j) => showUse(element, inColumn[j], limits?.column, `column ${j}`, this.wide, isReached));
+    const limit = limits?.column;
+    // Where "12/12" is wider than a column, the limit is written once, at the end.
+    const isShort = !!limit && `${this.rows}/${limit[0]}`.length * DIGIT > this.size;
+    this.corner.textContent = this.wide && isShort ? `of ${limit[0]}` : "";
+    this.columnUse.forEach((element, j) =>
+      showUse(element, inColumn[j], limit, `column ${j}`, this.wide, isReached, isShort));
   }
 }
 
@@ -493,13 +504,14 @@ class CellGrid extends Grid {
  * @param {string} line
  * @param {boolean} wide
  * @param {boolean} isReached
+ * @param {boolean} [isShort] whether the limit is written elsewhere
  */
-function showUse(element, used, limit, line, wide, isReached) {
+function showUse(element, used, limit, line, wide, isReached, isShort = false) {
   const is_over = !!limit && used > limit[0] && !isReached;
   const words = limit
     ? `${line}: ${used} of at most ${limit[1]}${is_over ? ", exceeded" : used > limit[0] ? ", a surplus" : ""}`
     : `${line}: ${used} learn${used === 1 ? "s" : ""}`;
-  const text = !limit ? (used ? String(used) : "") : `${used}/${limit[0]}`;
+  const text = !limit ? (used ? String(used) : "") : isShort ? String(used) : `${used}/${limit[0]}`;
   const shown = wide ? text : is_over ? "!" : "";
   const key = `${words}|${shown}`;
   if (element.dataset.key === key) return;

@@ -18,6 +18,9 @@ const BRUSHES = [
  * @param {(network: any, field: string) => void} host.resize
  * @param {(name: string) => void} host.rename
  * @param {(text: string, name?: string) => void} host.parse
+ * @param {(chosen: File) => void} host.open a problem file, or a table
+ * @param {() => string[]} host.examples
+ * @param {(name: string) => void} host.example
  * @param {() => void} host.save
  * @param {(by: number) => void} host.step
  * @param {() => void} host.clear
@@ -35,15 +38,11 @@ export function makeSide(host) {
     onchange: (/** @type {any} */ e) => host.rename(e.target.value),
   });
   const file = h("input", {
-    type: "file", accept: ".toml,text/plain", class: "mp-hidden", tabindex: -1, "aria-hidden": "true",
-    "aria-label": "problem file",
-    onchange: async (/** @type {any} */ e) => {
+    type: "file", accept: ".toml,.csv,.tsv,text/plain", class: "mp-hidden", tabindex: -1, "aria-hidden": "true",
+    "aria-label": "problem file or table",
+    onchange: (/** @type {any} */ e) => {
       const [chosen] = e.target.files;
-      if (chosen) {
-        const text = await chosen.text();
-        editor.value = text;
-        host.parse(text, chosen.name);
-      }
+      if (chosen) host.open(chosen);
       e.target.value = "";
     },
   });
@@ -70,8 +69,9 @@ export function makeSide(host) {
     ["toml", "python", "command"].map((form) =>
       h("button", { type: "button", "data-copy": form, onclick: () => host.copy(form) },
         { toml: "TOML", python: "Python", command: "command" }[form] ?? "")));
+  const examples = h("div", {});
   const element = h("aside", { class: "mp-side", "aria-label": "Problem" },
-    h("div", {}, h("h2", {}, "Network"), kindPlace, sizes, glossary, trouble),
+    h("div", {}, h("h2", {}, "Network"), examples, kindPlace, sizes, glossary, trouble),
     h("div", {},
       h("h2", {}, "Paint"),
       brushes,
@@ -85,7 +85,9 @@ export function makeSide(host) {
         h("button", { type: "button", onclick: () => file.click() }, "Open…"), file,
         h("button", { type: "button", "data-do": "save", onclick: host.save }, "Save")),
       copies),
-    details);
+    details,
+    h("p", { class: "mp-soft" }, "How many samples can a model file (ONNX, torch) fit? ",
+      h("code", {}, "matchprob capacity model.onnx --learn '*.bias'")));
 
   function drawBrushes() {
     fill(brushes, BRUSHES.map(([value, title, words], k) =>
@@ -113,6 +115,9 @@ export function makeSide(host) {
       const { network } = host.state();
       const kinds = host.kinds();
       const kind = kinds.find((one) => one.kind === network.kind);
+      fill(examples, h("label", { class: "mp-field" }, h("span", {}, "Start from"),
+        select([["", "an example …"], ...host.examples().map((one) => [one, one])], "", (one) => one && host.example(one),
+          { "data-examples": "" })));
       fill(kindPlace, h("label", { class: "mp-field" }, h("span", {}, "Kind"),
         select(kinds.map((one) => [one.kind, one.title]), network.kind, (chosen) => {
           const other = kinds.find((one) => one.kind === chosen);

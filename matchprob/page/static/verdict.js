@@ -9,6 +9,8 @@ const MEANING = /** @type {Record<string, string>} */ ({
   intermediate: "0 < MP < 1: some teachers are matched, some are not",
   undecided: "MP > 0; whether it is 1 is open",
 });
+// Seconds of the action Certify: LONG of commands.py.
+const LONGER = 120;
 export const SIGNS = /** @type {Record<string, string>} */ ({
   maximal: "●", minimal: "○", intermediate: "◐", undecided: "?", pending: "…",
 });
@@ -35,9 +37,13 @@ export function verdictOf(looked, certified, unknown) {
  * @param {any} certified
  * @param {any} structure
  * @param {any} unknown
+ * @param {() => void} proceed certify with more time
  */
-export function showVerdict(card, looked, certified, structure, unknown) {
+export function showVerdict(card, looked, certified, structure, unknown, proceed) {
   const { word, sure } = verdictOf(looked, certified, unknown);
+  // A limit is no verdict: what stopped the search, and how to go on.
+  const isStopped = word === "undecided" && certified?.out_of_time;
+  const seconds = certified?.limits?.timeout;
   const rank = looked?.rank;
   const facts = [];
   if (rank) {
@@ -67,20 +73,33 @@ export function showVerdict(card, looked, certified, structure, unknown) {
       h("span", { class: "mp-sign", "aria-hidden": "true" }, SIGNS[word]),
       h("div", {},
         h("span", { class: "mp-head-line" },
-          h("strong", { class: "mp-word" }, looked && !rank && word === "pending" ? "deciding" : words),
+          h("strong", { class: "mp-word" }, looked && !rank && word === "pending" ? "deciding" : isStopped ? "open so far" : words),
           h("span", { class: `mp-sure mp-sure-${sure}`, title: certainty(looked, certified, sure) },
-            { proved: "proved", probable: "probable", undecided: "undecided", pending: "working" }[sure] ?? "")),
+            isStopped ? `stopped after ${seconds} s`
+              : { proved: "proved", probable: "probable", undecided: "search ended", pending: "working" }[sure] ?? "")),
         h("span", { class: "mp-meaning" }, word === "pending"
           ? rank ? "MP > 0; whether it is 1 is being decided" : "the verdict is being computed"
           : MEANING[word]),
       ),
     ),
+    isStopped && seconds < LONGER
+      ? h("button", { type: "button", class: "mp-small", "data-do": "continue", onclick: proceed }, `Continue: certify within ${LONGER} s`)
+      : null,
     h("dl", { class: "mp-facts" }, facts.map(([name, value]) =>
       h("div", {}, h("dt", {}, name), h("dd", {}, value)))),
-    h("div", { class: "mp-why" }, reasons(looked, certified, unknown).map((text) =>
-      h("p", {}, text))),
-    h("p", { class: "mp-certainty" }, certainty(looked, certified, sure)),
+    h("details", {
+      class: "mp-why", open: areOpen(card),
+      ontoggle: (/** @type {any} */ e) => { card.dataset.why = e.target.open ? "open" : "closed"; },
+    },
+      h("summary", {}, "Why"),
+      reasons(looked, certified, unknown).map((text) => h("p", {}, text)),
+      h("p", { class: "mp-certainty" }, certainty(looked, certified, sure))),
   );
+}
+
+/** @param {HTMLElement} card @returns {boolean} whether reasons are shown: on narrow screens only if wanted */
+function areOpen(card) {
+  return card.dataset.why ? card.dataset.why === "open" : !window.matchMedia("(max-width: 660px)").matches;
 }
 
 /** @param {any} looked @param {any} certified @param {any} unknown */

@@ -1,5 +1,6 @@
 """The builder of programs: shapes are checked, equal operations become one node."""
 
+import pickle
 from fractions import Fraction
 
 import numpy as np
@@ -54,3 +55,16 @@ def test_a_wrong_shape_is_refused(make, said):
     W, x = build.weight("W", (3, 2)), build.sample("X", (2,))
     with pytest.raises(ValueError, match=said):
         make(build, W, x)
+
+
+def test_programs_go_to_other_processes():
+    """A pickled program has the same nodes and named values, which nobody can change."""
+    build = Builder()
+    y = build.contract("ij,j->i", build.weight("W", (2, 2)), build.sample("X", (2,)))
+    build.name("state", y)
+    program = build.program(y)
+    again = pickle.loads(pickle.dumps(program))
+    assert (again.nodes, again.output, dict(again.named)) == (
+        program.nodes, program.output, dict(program.named)
+    )  # fmt: skip
+    assert type(again.named) is type(program.named)

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import TimeoutError, expect
 
+from matchprob.page import session
 from matchprob.page.server import PageServer, running
 from matchprob.page.state import first_problem
 
@@ -733,3 +734,98 @@ def test_a_design_shows_what_is_forced(open_page):
     )
     cell(page, "W", 1).click()
     expect(page.locator(".mp-legend")).not_to_contain_text("not in all as cheap")
+
+
+def test_a_command_shows_what_runs(open_page):
+    """The panel of a study that another button started has that study's trials."""
+    page = open_page()
+    # A problem that no other test has estimated.
+    laws = '[distribution]\ninputs = "uniform"\n'
+    load(page, f"{TOML}{laws}[learnable]\nW = [[1, 0], [0, 1]]\n")
+    settled(page)
+    offered = page.locator(".mp-card-chance button")
+    number = re.sub(r"\D", "", offered.inner_text())
+    offered.click()
+    expect(page.locator(".mp-command")).to_contain_text(f"--trials {number} ")
+    assert page.locator("[data-option=trials]").input_value() == number
+
+
+def test_a_table_is_dropped(open_page, tmp_path):
+    """A list of synapses says which weights learn, or which exist; a wrong one is refused."""
+    page = open_page()
+    load(page, TOML + '[names]\nneurons = ["A", "B"]\n[learnable]\nW = "all"\n')
+    settled(page)
+    (tmp_path / "synapses.csv").write_text("pre,post\nA,B\nB,B\n")
+    chosen = page.locator("input[type=file]")
+    chosen.set_input_files(tmp_path / "synapses.csv")
+    page.click("[data-table=support]")
+    learns(page, [2, 3])
+    page.locator("[data-matrix=W] [data-k='0'].mp-absent").wait_for()
+    data = "d => { const t = new DataTransfer(); t.items.add(new File([d], 'x.csv')); return t }"
+    dropped = page.evaluate_handle(data, "pre,post\nA,B\n")
+    page.dispatch_event(".mp", "drop", {"dataTransfer": dropped})
+    page.click("[data-table=learnable]")
+    learns(page, [2])
+    (tmp_path / "synapses.csv").write_text("pre,post\nA,C\n")
+    chosen.set_input_files(tmp_path / "synapses.csv")
+    page.click("[data-table=learnable]")
+    expect(page.locator(".mp-banner")).to_contain_text("none of the [names]")
+
+
+def test_an_example_is_recorded(open_page):
+    """The circuit among the examples: its names are on the axes, and Record chooses its units."""
+    page = open_page()
+    page.select_option("[data-examples]", "a circuit of ten neurons")
+    settled(page)
+    heads = page.locator("[data-matrix=W] .mp-head-row.mp-named")
+    assert heads.all_inner_texts() == ["S1", "S2", "S3", "I1", "I2", "I3", "I4", "M1", "M2", "M3"]
+    page.click("[data-action=record]")
+    expect(page.locator(".mp-command")).to_contain_text("record example.toml --what units")
+    page.click(".mp-go")
+    expect(page.locator(".mp-told-done")).to_contain_text(re.compile("record \\d of 10"))
+
+
+def test_a_limit_is_no_verdict(open_page, monkeypatch):
+    """What a time limit left open says so, and a button goes on."""
+    monkeypatch.setattr(session, "QUICK", {"timeout": 0.5, "search": 0.1})
+    page = open_page()
+    # All rows and columns of the first eight units: N is in the thousands.
+    text = '[network]\nkind = "lrnn"\nn = 12\nT = 6\nb = 1\nd = 4\nm = 6\n[learnable]\nW = '
+    rows = [[int((i + j) % 4 == 0 and i < 8) for j in range(12)] for i in range(12)]
+    load(page, f"{text}{rows}\n")
+    expect(page.locator(".mp-verdict")).to_contain_text("stopped after 0.5 s")
+    page.click("[data-do=continue]")
+    expect(page.locator(".mp-command")).to_contain_text("certify P.toml --timeout 120")
+    expect(page.locator(".mp-cancel")).to_be_visible()
+    page.click(".mp-cancel")
+
+
+def test_a_phone_shows_verdict_and_matrices_first(open_page):
+    """On a narrow screen the verdict is above the matrices, the sizes of the network below."""
+    page = open_page(width=390, height=844)
+    settled(page)
+    tops = [page.locator(f".mp-{one}").bounding_box()["y"] for one in ("verdict", "centre", "side")]
+    assert tops == sorted(tops)
+    assert tops[1] < 500
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_brightness_orders_what_weights_may_do(open_page, scheme):
+    """No weight, fixed, would raise the rank, learns: further and further from the background."""
+    page = open_page(color_scheme=scheme)
+    names = ["--mp-paper", "--mp-absent", "--mp-cell", "--mp-raises", "--mp-on"]
+    inks = page.evaluate(
+        "names => names.map(n => getComputedStyle(document.querySelector('.mp'))"
+        ".getPropertyValue(n).trim())",
+        names,
+    )
+    lights = [luminance(ink) for ink in inks]
+    away = [abs(light - lights[0]) for light in lights]
+    assert away == sorted(away), dict(zip(names, inks, strict=True))
+
+
+def luminance(ink):
+    """Relative luminance of a colour "#rrggbb" (WCAG 2.2)."""
+    parts = [int(ink[k : k + 2], 16) / 255 for k in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return sum(w * p for w, p in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
