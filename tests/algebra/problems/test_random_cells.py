@@ -122,7 +122,7 @@ def test_a_draw_exists_exactly_where_the_enumeration_finds_one(
             spec.draw((3, 3), random.Random(0), support)
 
 
-@given(st.integers(1, 12), st.integers(1, 12), st.data())
+@given(st.integers(1, 8), st.integers(1, 8), st.data())
 def test_larger_draws_meet_their_caps(rows, columns, data):
     """Budget, rows used and both caps hold for shapes that cannot be enumerated."""
     row_cap = data.draw(st.integers(1, columns))
