@@ -204,19 +204,17 @@ class Activation:
     def bounds(self) -> tuple[int | Fraction | None, int | Fraction | None]:
         """Numbers below and above all values, None if unbounded.
 
-        Infimum and supremum, except of a polynomial of even degree: beyond Cauchy's bound of its
-        roots it has the sign of its first coefficient.
+        Infimum and supremum, except of a polynomial of even degree (`polynomial_range`).
         """
         if self.is_piecewise:
             return (0 if self.name == RELU else None, None)
         if not self.is_polynomial:
             return FUNCTIONS[self.name].bounds
-        if self.degree % 2:
-            return None, None
-        first = self.coefficients[-1]
-        radius = 1 + max(abs(c / first) for c in self.coefficients)
-        most = sum((abs(c) * radius**k for k, c in enumerate(self.coefficients)), Fraction(0))
-        return (-most, None) if first > 0 else (None, most)
+        # Loaded here: few questions are about ranges.
+        from algebra.programs.ranges import polynomial_range
+
+        found = polynomial_range(self.coefficients)
+        return found.low, found.high
 
     # -- values ----------------------------------------------------------------------
 

@@ -12,7 +12,7 @@ weights and samples: norms with ε, softmax.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -108,6 +108,29 @@ _BOUNDS = {
 _OF_THE_SAME_SIGN = ("tanh", "erf")
 
 
+def polynomial_range(coefficients: Sequence[Fraction]) -> Range:
+    """Bounds of the values of a polynomial in one variable, on the side where it has any.
+
+    Beyond Cauchy's bound of its roots a polynomial has the sign of its first coefficient.
+
+    Parameters
+    ----------
+    coefficients : sequence of Fraction
+        The constant first; the last one is not 0.
+
+    Examples
+    --------
+    >>> polynomial_range([Fraction(0), Fraction(1), Fraction(1)]).low
+    Fraction(-6, 1)
+    """
+    first, degree = coefficients[-1], len(coefficients) - 1
+    if degree % 2:
+        return ANY
+    radius = 1 + max(abs(c / first) for c in coefficients)
+    most = sum((abs(c) * radius**k for k, c in enumerate(coefficients)), _ZERO)
+    return Range(-most, None) if first > 0 else Range(None, most)
+
+
 class RangeArithmetic:
     """Ranges of values, as far as the operations determine them.
 
@@ -133,7 +156,41 @@ class RangeArithmetic:
         total = terms[0]
         for term in terms[1:]:
             total = total.plus(term)
-        return total
+        if total.is_bounded:
+            return total
+        own = self._polynomial(node)
+        low = own.low if total.low is None else total.low
+        high = own.high if total.high is None else total.high
+        return Range(low, high, total.positive)
+
+    def _polynomial(self, node: Node) -> Range:
+        """The range of a sum of multiples of powers of one value, for any values of it."""
+        coefficients: dict[int, Fraction] = {}
+        bases = set[int]()
+        for number in node.inputs:
+            term, factor = self.program.nodes[number], Fraction(1)
+            while term.op == "scale" and term.number is not None:
+                factor *= term.number
+                number = term.inputs[0]
+                term = self.program.nodes[number]
+            base, exponent = number, 1
+            if term.op == "power" and term.number is not None:
+                base, exponent = term.inputs[0], int(term.number)
+            elif term.op == "multiply" and term.inputs[0] == term.inputs[1]:
+                base, exponent = term.inputs[0], 2
+            elif term.op == "constant" and term.table is not None and term.number is not None:
+                entries = set(term.table.ravel().tolist())
+                if len(entries) != 1:
+                    return ANY
+                exponent, factor = 0, factor * Fraction(entries.pop()) / term.number
+            bases |= {base} if exponent else set()
+            coefficients[exponent] = coefficients.get(exponent, _ZERO) + factor
+        if len(bases) != 1:
+            return ANY
+        dense = [coefficients.get(k, _ZERO) for k in range(max(coefficients) + 1)]
+        while dense and not dense[-1]:
+            dense.pop()
+        return polynomial_range(dense) if dense else ANY
 
     def multiply(self, node: Node, a: Range, b: Range) -> Range:
         return a.power(2) if node.inputs[0] == node.inputs[1] else a.times(b)

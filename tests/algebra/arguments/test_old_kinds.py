@@ -58,35 +58,27 @@ def test_verdicts_on_networks_with_activations_are_those_of_their_programs(part)
         assert verify(json.loads(program.to_json())).holds
 
 
-# Arguments about chains of matrices: a program is not known to be one.
-ABOUT_CHAINS = {
-    "teacher_reached", "dual_bases", "whole_column", "at_infinity", "partial_products",
-    "critical_points", "definite_form", "enclosed_solutions", "stuck_output",
-}  # fmt: skip
-
-
 def same_verdict(seed):
-    """The verdicts of a kind and of its program, and the argument of the kind's; both verified."""
+    """The verdicts of a kind and of its program are equal, and both are verified."""
     ours = random_problem(random.Random(f"same verdict/{seed}"))
     kind, program = certify(ours, search=0.5), certify(as_program(ours), search=0.5)
     for found in (kind, program):
         assert verify(json.loads(found.to_json())).holds
-    if program.verdict != kind.verdict:
-        assert program.verdict == "undecided", ours
-        assert kind.theorem.name in ABOUT_CHAINS, ours
-    return kind.verdict == program.verdict
+    assert program.verdict == kind.verdict, ours
 
 
 @pytest.mark.parametrize("part", range(4))
 def test_verdicts_of_polynomials_and_others(part):
-    """Parity, instances without real solutions and affine parts are found on programs too."""
-    assert sum(same_verdict(seed) for seed in range(5 * part, 5 * part + 5)) >= 4
+    """Parity, instances without real solutions, affine parts, chains are found in programs too."""
+    for seed in range(5 * part, 5 * part + 5):
+        same_verdict(seed)
 
 
 @pytest.mark.long
 def test_verdicts_of_five_hundred_programs():
-    """All but a few in a hundred are equal, those by arguments about chains of matrices."""
-    assert sum(same_verdict(seed) for seed in range(500)) >= 485
+    """All are equal."""
+    for seed in range(500):
+        same_verdict(seed)
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -43,6 +43,26 @@ def test_claims_about_random_programs(seed):
     assert hold(random_program(seed, 12, functions=False), seed) >= 1
 
 
+def test_expanded_polynomials_are_bounded_on_a_side():
+    """z + z² ≥ −6, 3 − 2z⁴ + z is bounded above, odd degrees and sums of two values are not."""
+    build = Builder()
+    z, w = build.sample("X", (2,)), build.weight("w", (2,))
+    three = build.constant(np.full(2, 3))
+    cases = {
+        (True, False): build.add(z, build.multiply(z, z)),
+        (False, True): build.add(three, build.scale(build.power(z, 4), -2), z),
+        (False, False): build.add(z, build.power(z, 3)),
+    }
+    two = build.add(w, build.power(z, 2))
+    program = build.program(build.add(*cases.values(), two))
+    known = ranges(program, range(len(program.nodes)))
+    for (low, high), value in [*cases.items(), ((False, False), two)]:
+        found = known[value.number]
+        assert (found.low is not None, found.high is not None) == (low, high)
+    for seed in range(5):
+        assert hold(program, seed)
+
+
 @pytest.mark.parametrize("name", ["transformer", "causal", "conv1d", "mlp_relu", "lstm"])
 def test_claims_about_models(name, tmp_path):
     """Mean squares and sums of exponentials are among them."""
