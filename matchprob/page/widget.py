@@ -51,7 +51,7 @@ class Allocator(anywidget.AnyWidget):
     certificate : Certificate
         The certificate of the problem that is shown.
     results : dict of str to Result
-        The last results of Design, Repair, Identify and Certify.
+        The last results of Certify, Design, Repair, Identify and Record.
 
     Examples
     --------

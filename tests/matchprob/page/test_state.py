@@ -92,6 +92,15 @@ def test_a_state_with_parameters_reads_back(tmp_path):
     assert parse(state.problem.to_toml(), tmp_path).problem.learning.names == names
 
 
+def test_measured_weights_read_back(tmp_path):
+    """Values with a jitter are part of the state; networks of another size have none."""
+    text = TYPED + "[values]\nW = [[0, 0.5, 0.25], [1, 0, 2], [0.125, 0, 0]]\njitter = 0.1\n"
+    state = parse(text, tmp_path)
+    assert state.problem.values
+    assert read_state(state.to_dict()).problem == state.problem
+    assert not resized(state, replace(state.problem.network, n=4)).problem.values
+
+
 @pytest.mark.parametrize(
     "change",
     [
