@@ -7,14 +7,14 @@ family needs few of them.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.checks import FAILED, Check, Checked, CheckFailed, unfinished
 from algebra.certificates.claim import NetworkInFile
-from algebra.certificates.family import Effort, Family, NonRealInstance, Tools
+from algebra.certificates.family import Effort, Family, Tools
 from algebra.certificates.parts import read_version
 from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, common
 from algebra.certificates.reading import drawn_seed
@@ -31,7 +31,6 @@ from algebra.time_limits import Limits, OutOfTime, by_work, limited, within
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
-    from algebra.certificates.records import Record
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
     from algebra.systems.written import SymbolicSystem
@@ -156,11 +155,7 @@ def certify(
     search: float = 2.0,
     subsets: int = 40,
     effort: float = 1.0,
-    candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None,
-    fallback: RootCounter | None = None,
-    refuted: Callable[[], Mapping[str, Any] | None] | None = None,
-    definite_form: Callable[[Problem], Record | None] | None = None,
-    growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None,
+    tools: Tools | None = None,
 ) -> Certificate:
     """Decide whether an allocation is maximal, minimal or in between.
 
@@ -174,8 +169,8 @@ def certify(
     timeout, search, subsets, effort : optional
         See `algebra.time_limits.Limits`; `timeout` is for the whole call, and ends it.  Searches
         and counts are bounded by work, so that the verdict does not depend on the machine.
-    candidates, fallback, refuted, definite_form, growths : callable, optional
-        See `algebra.certificates.family.Tools` (`fallback` is the root counter).
+    tools : Tools, optional
+        Methods in floating point; none by default.
 
     Returns
     -------
@@ -188,8 +183,7 @@ def certify(
     >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
     'maximal'
     """
-    tools = Tools(candidates, fallback, refuted, definite_form, growths)
-    task = Effort(seed, Limits(timeout, search, subsets, effort), tools)
+    task = Effort(seed, Limits(timeout, search, subsets, effort), tools or Tools())
     with limited(task.limits.seconds), by_work(task.limits.work):
         return replace(_certify(problem.without_constraints(), task), limits=task.limits)
 

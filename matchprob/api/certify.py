@@ -227,6 +227,7 @@ def certify(
     Certificate
         See `algebra.certificates.certificate` and `algebra.families.registry`.
     """
+    from algebra.certificates.family import Tools
     from algebra.families import registry
 
     whole = problem_or_model(question, learn, m, sizes, constants, output)
@@ -262,11 +263,9 @@ def certify(
         timeout=timeout,
         search=search,
         effort=effort,
-        candidates=guess,
-        fallback=root_counter(limits.work / SHARES.root_count),
-        refuted=refuted,
-        definite_form=definite,
-        growths=growths,
+        tools=Tools(
+            guess, root_counter(limits.work / SHARES.root_count), refuted, definite, growths
+        ),
     )
     if whole.constraints:
         note = under_constraints(found.verdict)

@@ -4,6 +4,7 @@ import copy
 
 import pytest
 
+from algebra.certificates.family import Tools
 from algebra.families.registry import verify
 from algebra.systems.root_count import RootCountError
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, Problem
@@ -178,7 +179,7 @@ def test_a_false_root_count_against_what_was_found():
     def silent(allocation, support, seed):
         raise RootCountError("no trace test")
 
-    data = data_of(CYCLE, fallback=by_trace(37))
+    data = data_of(CYCLE, tools=Tools(root_counter=by_trace(37)))
     assert data["verdict"] == "maximal"
     alone = verify(data, fallback=silent)
     assert [c.status for c in alone.checks if c.place == "verdict"] == ["unfinished"]

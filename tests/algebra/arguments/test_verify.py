@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from algebra.certificates.family import Tools
 from algebra.families.registry import certify, verify
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
@@ -126,7 +127,7 @@ def last_verdict(result):
 @pytest.mark.usefixtures("no_msolve")
 def test_a_numerical_root_count_is_never_proved():
     """Rule and check say that N is numerical; it is counted again from another seed."""
-    certificate = certify(CYCLE, fallback=by_trace(27))
+    certificate = certify(CYCLE, tools=Tools(root_counter=by_trace(27)))
     assert certificate.verdict == "maximal"
     assert certificate.rule == "odd generic root count (numerical: monodromy, trace test)"
     assert any("not a proof" in note for note in certificate.notes)

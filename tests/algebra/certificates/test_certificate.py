@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.certificates.family import Tools
 from algebra.families.registry import certify, verify
 from algebra.linalg.modular import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
@@ -137,7 +138,8 @@ def test_guesses_are_proved_or_refused():
     wrong = replace(guess, X=guess.X * 0)
     for guesses, verdict in (([wrong], "undecided"), ([wrong, guess], "intermediate")):
         # No time for exact solving.
-        found = certify(asked, search=0.0, candidates=lambda _, n, g=guesses: g if n == 2 else [])
+        tools = Tools(candidates=lambda _, n, g=guesses: g if n == 2 else [])
+        found = certify(asked, search=0.0, tools=tools)
         assert found.verdict == verdict
         assert ("enclosed_solutions" in found.evidence) == (verdict == "intermediate")
 
