@@ -26,4 +26,5 @@ systems/        The equations of an allocation, their incidence, their core, and
                 count N
 memory_limits   One memory limit for a whole call, compared with estimates before the work
 time_limits     One time limit for a whole call, checked in the innermost loops; phases
+words           Words of counts and lists, as results print them
 """

@@ -93,11 +93,6 @@ def shown(value: object) -> str:
     return one_line(text)
 
 
-def plural(count: int, text: str) -> str:
-    """The noun with an s unless the count is 1."""
-    return text + "s" * (count != 1)
-
-
 def printable(text: str) -> str:
     """A text on one line: what cannot be printed is written as an escape.
 

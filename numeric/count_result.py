@@ -15,12 +15,12 @@ from algebra.certificates.trial_costs import estimate_steps
 from algebra.documents import Document, Explanation, Part, Step, Table, step
 from algebra.errors import InputError
 from algebra.networks.base import Network
-from algebra.networks.limits import plural
 from algebra.problems.features import GIVEN_DATA
 from algebra.problems.problem import Problem
 from algebra.ranks.parametrized import Parametrized
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, done_of
+from algebra.words import plural
 from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
 from numeric.instances import GivenInstance, Instance, draw_instance
 

@@ -60,7 +60,6 @@ import numpy as np
 from algebra.documents import Document, Paragraph, Step
 from algebra.errors import InputError, Unfinished, known_name, shown
 from algebra.matroids.optimum import TARGET
-from algebra.networks.limits import some
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre
 from algebra.questions.identify.identification import Identification
@@ -80,6 +79,7 @@ from algebra.time_limits import (
     unlimited,
     within,
 )
+from algebra.words import some
 from numeric.sensitivities import Sensitivity, sensitivity
 from numeric.simulated_fits import SimulatedFits, simulated_fits
 

@@ -72,7 +72,6 @@ from algebra.certificates.records import Counts, Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Keyword, Size
 from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
-from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
@@ -80,6 +79,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.label_equations import written_labels
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import OutOfTime, check_time, end_of_part, has_passed, now, phase, spend
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

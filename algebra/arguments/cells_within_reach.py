@@ -26,12 +26,12 @@ from algebra.certificates.checks import PROVED, CheckFailed, nested
 from algebra.certificates.claim import Claim
 from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
 from algebra.certificates.verdicts import MAXIMAL
-from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.parametrized import by_updates
 from algebra.systems.equivalent_cells import reached_cells, within_reach
 from algebra.time_limits import Limits, OutOfTime, within
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

@@ -46,7 +46,6 @@ from algebra.certificates.family import Effort, Tools
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.premises import EVERYTHING_LEARNS, RANK_DEFICIT
 from algebra.certificates.verdicts import MINIMAL, UNDECIDED
-from algebra.networks.limits import plural
 from algebra.networks.protocols import HasLimits, HasPieces
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature, Features
@@ -58,6 +57,7 @@ from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_ran
 from algebra.ranks.jacobian import base_of
 from algebra.ranks.matroid import smallest_circuit
 from algebra.time_limits import OutOfTime, phase
+from algebra.words import plural
 
 # Without these no verdict is known: of labels that are analytic, and of any.
 THEOREMS = (RANK_DEFICIT,)

@@ -65,7 +65,6 @@ from algebra.certificates.records import Context, Primes, Record, matrix, table
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
 from algebra.linalg.modular import random_prime
-from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 from algebra.polynomials.real_roots import Parametrization
@@ -78,6 +77,7 @@ from algebra.systems.instances import modular_instance, rational_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
 from algebra.systems.system import build_system
 from algebra.time_limits import check_time, end_of_part, has_passed, phase
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

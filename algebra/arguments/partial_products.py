@@ -52,7 +52,6 @@ from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Size
 from algebra.linalg.modular import random_prime
 from algebra.networks.chain import need_chain
-from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
@@ -60,6 +59,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
 from algebra.time_limits import check_time, end_of_part, has_passed, phase, spend
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

@@ -17,10 +17,10 @@ from algebra.certificates.verdicts import (
     reaches,
 )
 from algebra.documents import Explanation, Step, step
-from algebra.networks.limits import plural
 from algebra.networks.protocols import HasJacobian
 from algebra.problems.features import Feature
 from algebra.time_limits import LimitReached, Limits
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate

@@ -14,8 +14,8 @@ from algebra.certificates.sparse import compact
 from algebra.declarations import Count
 from algebra.errors import InputError, shown
 from algebra.linalg.numbers import exact_number
-from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
+from algebra.words import plural
 
 
 def read_version(data: object, name: str, versions: Sequence[int], what: str) -> int:

@@ -9,8 +9,8 @@ from typing import Any
 from algebra.certificates.checks import FAILED, PROBABLE, PROVED, UNFINISHED, Checked
 from algebra.certificates.verdicts import VERDICTS
 from algebra.documents import Document, Explanation, Step, Table, step
-from algebra.errors import plural
 from algebra.results import Result, attribute_columns, named
+from algebra.words import plural
 
 _TONES = {PROVED: "good", FAILED: "bad"}
 

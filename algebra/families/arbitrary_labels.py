@@ -31,9 +31,9 @@ from algebra.certificates.records import Record
 from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
-from algebra.networks.limits import plural
 from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
+from algebra.words import plural
 
 # Labels with a density avoid a set of measure 0, whatever the other weights are.
 FEWER_THAN_LABELS = Premises(

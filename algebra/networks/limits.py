@@ -6,28 +6,15 @@ Each kind of network defines its own (`Network.limits`); the bounds are proved i
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
-from algebra.errors import plural as plural
+from algebra.words import plural
 
 # A bound, and the bound in words: (4, "Tb = 4 equations").
 Limit = tuple[int, str]
 
 # Larger than any bound: columns of a ReLU layer have none.
 NEVER = 10**9
-
-
-def some(names: Sequence[str], most: int) -> str:
-    """The first of many names, and the number of the others.
-
-    Examples
-    --------
-    >>> some(["AVAL", "AVAR"], 2), some(["AVAL", "AVAR", "AVBL"], 2)
-    ('AVAL, AVAR', 'AVAL, AVAR and 1 more')
-    """
-    left = len(names) - most
-    return ", ".join(names[:most]) + (f" and {left} more" if left > 0 else "")
 
 
 def least(*terms: tuple[str, int]) -> Limit:

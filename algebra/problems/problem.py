@@ -18,7 +18,6 @@ import numpy as np
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network, Support
-from algebra.networks.limits import plural
 from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, as_mask
@@ -28,6 +27,7 @@ from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import StudentSupport, Values
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.problems.updates import Update

@@ -50,9 +50,9 @@ import numpy as np
 from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
 from algebra.files.arrays import coordinates_of
 from algebra.linalg.sparse import SparseMatrix
-from algebra.networks.limits import plural
 from algebra.networks.masks import LARGE
 from algebra.problems.features import Feature
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.programs.program import Builder, Value

@@ -21,10 +21,10 @@ from flint import fmpz_mpoly_ctx
 
 from algebra.documents import Document, Paragraph, Table
 from algebra.errors import InputError, one_line
-from algebra.networks.limits import plural
 from algebra.polynomials.rational_functions import expression_of
 from algebra.results import Result, named
 from algebra.systems.symbolic import Elimination
+from algebra.words import plural
 
 # With more terms of the polynomial in one unknown, SymPy does not finish.
 _MOST_TERMS = 4000

@@ -49,7 +49,7 @@ from typing import Any
 import numpy as np
 from flint import acb, arb, ctx, fmpq, fmpq_mpoly, fmpz_poly, nmod_mpoly_ctx
 
-from algebra.errors import InputError, plural
+from algebra.errors import InputError
 from algebra.linalg.modular import random_prime
 from algebra.networks.large import HALF, LargeNetwork, LimitNetwork
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
@@ -62,6 +62,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.forms import DIRECT
 from algebra.systems.root_count import generic_root_count
 from algebra.systems.system import build_system
+from algebra.words import plural
 
 # log2 √n, and bits in which solutions are computed.
 _ROOT = 120

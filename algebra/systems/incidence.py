@@ -42,7 +42,7 @@ from itertools import chain
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.limits import plural
+from algebra.words import plural
 
 Patterns = Sequence[Collection[int]]
 

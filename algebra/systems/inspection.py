@@ -11,7 +11,6 @@ import numpy as np
 
 from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
 from algebra.networks.kinds import MEANINGS
-from algebra.networks.limits import plural
 from algebra.networks.protocols import HasJacobian, HasLimits
 from algebra.problems.allocation import Allocation, cells_data
 from algebra.problems.mask_pictures import mask_pictures
@@ -25,6 +24,7 @@ from algebra.systems.incidence import BlockTriangularForm, block_triangular_form
 from algebra.systems.modular_elimination import core_of
 from algebra.systems.system import WrittenSystem
 from algebra.time_limits import phase
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination

@@ -37,7 +37,6 @@ import numpy as np
 from algebra.declarations import DEGREE, LINEAR
 from algebra.errors import InputError
 from algebra.networks.base import Support
-from algebra.networks.limits import plural
 from algebra.polynomials.msolve.process import (
     MsolveDied,
     MsolveFailed,
@@ -67,6 +66,7 @@ from algebra.systems.forms import (
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.time_limits import checked, phase, share
+from algebra.words import plural
 
 
 class RootCountError(RuntimeError):

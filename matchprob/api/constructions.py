@@ -20,8 +20,8 @@ from algebra.families.normalization.khatri_rao import width_needed
 from algebra.families.normalization.reconstruct import TooNarrow
 from algebra.families.normalization.scales import Unreachable
 from algebra.families.normalization.skip_blocks import SkipBlock, TunedSkipBlock, realize_by_depth
-from algebra.networks.limits import plural
 from algebra.results import Result
+from algebra.words import plural
 from matchprob.io.layers import read_layered_network
 from numeric.families.normalization.construct import (
     Construction,

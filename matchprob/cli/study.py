@@ -160,7 +160,7 @@ def merge(
     others : list of Path
         Stores whose trials are added.
     """
-    from algebra.networks.limits import plural
+    from algebra.words import plural
     from numeric.studies.store import Store
 
     total = {"studies": 0, "trials": 0}

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 
 from algebra.arguments.minimal_polynomials import polynomial_text
-from algebra.networks.limits import plural
+from algebra.words import plural
 from matchprob.report.documents import table
 from numeric.count_result import CountResult
 from numeric.instances import draw_instance

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.text import Text
 
-from algebra.networks.limits import plural
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination

@@ -15,10 +15,10 @@ from matplotlib.lines import Line2D
 from matplotlib.patches import Patch
 
 from algebra.networks.base import LABELS
-from algebra.networks.limits import some
 from algebra.problems.allocation import Cell
 from algebra.questions.record.elements import title, unit_names
 from algebra.questions.record.result import Recording
+from algebra.words import some
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
 from matchprob.report.drawing.style import SMALL, available_width, heading, text_width, tidy

@@ -16,9 +16,9 @@ from functools import cache, partial
 
 import numpy as np
 
-from algebra.networks.limits import plural
 from algebra.systems.forms import core_dimension
 from algebra.time_limits import check_time
+from algebra.words import plural
 from numeric.certification.pool import RealPool
 from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS

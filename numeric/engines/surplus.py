@@ -25,10 +25,10 @@ from dataclasses import replace
 import numpy as np
 
 from algebra.arguments.critical_points import number_of_critical_points
-from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError
 from algebra.time_limits import check_time
+from algebra.words import plural
 from numeric.certification.krawczyk import certify_instances, make_targets
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment

@@ -14,7 +14,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from algebra.networks.limits import plural
+from algebra.words import plural
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
 

@@ -6,8 +6,8 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
-from algebra.networks.limits import plural
 from algebra.results import done_of
+from algebra.words import plural
 from numeric.count_result import (
     AnotherEngine,
     complete_counts,

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.documents import Document, Explanation, Table, step
-from algebra.networks.limits import plural
 from algebra.results import Result, done_of
+from algebra.words import plural
 from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 

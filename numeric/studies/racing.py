@@ -28,8 +28,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.errors import InputError, whole_number
-from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
+from algebra.words import plural
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate

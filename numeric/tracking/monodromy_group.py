@@ -38,7 +38,6 @@ import numpy as np
 
 from algebra.documents import Document, Paragraph
 from algebra.errors import InputError
-from algebra.networks.limits import plural
 from algebra.polynomials.permutation_groups import (
     ALTERNATING,
     SYMMETRIC,
@@ -47,6 +46,7 @@ from algebra.polynomials.permutation_groups import (
 )
 from algebra.results import Result
 from algebra.time_limits import check_time, phase
+from algebra.words import plural
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import StartSystem, match
 from numeric.tracking.tracker import DONE, TrackerSettings, track

@@ -8,12 +8,12 @@ from dataclasses import replace
 from algebra.arguments.certify import generic_ranks
 from algebra.linalg.modular import random_prime
 from algebra.networks.base import Support
-from algebra.networks.limits import plural
 from algebra.networks.program import FILE, ProgramNetwork
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.pieces import on_pattern
 from algebra.systems.inspection import Inspection
+from algebra.words import plural
 
 
 def inspect_program(

@@ -21,7 +21,6 @@ from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
 from algebra.certificates.vanishing import labels_vanish
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR
 from algebra.documents import Explanation, step
-from algebra.networks.limits import plural
 from algebra.problems.features import Premises
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
@@ -32,6 +31,7 @@ from algebra.systems.equivalent_cells import (
     need_jacobian,
     with_cells,
 )
+from algebra.words import plural
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
 

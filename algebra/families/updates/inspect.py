@@ -12,7 +12,6 @@ from __future__ import annotations
 import numpy as np
 
 from algebra.linalg.modular import modular_rank, random_points
-from algebra.networks.limits import plural
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import network_rank
@@ -20,6 +19,7 @@ from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import learning_rank
 from algebra.systems.equivalent_cells import as_plain, need_jacobian
 from algebra.systems.inspection import Inspection, UpdateReport
+from algebra.words import plural
 
 
 def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:

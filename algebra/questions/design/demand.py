@@ -32,10 +32,10 @@ from algebra.linalg.numbers import exact_number
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
-from algebra.networks.limits import plural
 from algebra.problems.allocation import Cell
 from algebra.ranks.generic_rank import deficit_error, generic_rank, network_rank, prime_bits
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from algebra.words import plural
 
 Line = tuple[str, int]
 

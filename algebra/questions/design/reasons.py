@@ -7,8 +7,8 @@ from dataclasses import replace
 from algebra.matroids.branch_and_bound import Tree, counting_reason
 from algebra.matroids.capped import Optimum
 from algebra.matroids.intersection import Shortage, common_basis
-from algebra.networks.limits import plural, some
 from algebra.questions.design.demand import Demand, line_name
+from algebra.words import plural, some
 
 
 def shortage_text(found: Shortage, demand: Demand) -> str:

@@ -46,7 +46,6 @@ from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
 from algebra.linalg.modular import inverses, modular_echelon, modular_rank, random_prime, times
 from algebra.linalg.numbers import float_text
-from algebra.networks.limits import plural, some
 from algebra.problems.allocation import (
     Allocation,
     Cell,
@@ -65,6 +64,7 @@ from algebra.ranks.generic_rank import (
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result, named
 from algebra.time_limits import check_time, end_of_part, has_passed
+from algebra.words import plural, some
 
 _ORDERS = 24
 # Rows and columns that are named.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from algebra.documents import Explanation, Step, step
-from algebra.networks.limits import plural
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.questions.identify.identification import Identification

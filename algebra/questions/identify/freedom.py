@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from algebra.networks.limits import plural, some
 from algebra.problems.allocation import Cell
 from algebra.problems.names import Names
+from algebra.words import plural, some
 
 # Number of activities in a text, and of parameters of a table.
 _MOST = 24

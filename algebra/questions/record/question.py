@@ -59,7 +59,6 @@ from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.pairs import PairedProblem, pair_groups
 from algebra.matroids.spanning import SpanningProblem
 from algebra.networks.base import STATES, Network, Point
-from algebra.networks.limits import plural
 from algebra.networks.own_point import about_parameters
 from algebra.problems.allocation import Allocation
 from algebra.problems.names import Names
@@ -93,6 +92,7 @@ from algebra.ranks.jacobian import random_point
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.readings import entries_at_once, reading_tables
 from algebra.ranks.size import FOR_GROUPS, check_size
+from algebra.words import plural
 
 # Kinds of caps: on entries of one output, on entries of one sample, on one population's elements.
 CAPS = ("row", "column", "matrix")

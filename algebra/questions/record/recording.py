@@ -35,7 +35,6 @@ from algebra.matroids.spanning import (
     ranked,
     spanning_bound,
 )
-from algebra.networks.limits import plural, some
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre, fibre_of_rows
 from algebra.questions.identify.freedom import TargetStates
@@ -46,6 +45,7 @@ from algebra.questions.record.result import FirstChoice, Recording
 from algebra.questions.record.target import target_states
 from algebra.ranks.generic_rank import GenericRank
 from algebra.time_limits import OutOfTime, end_of_part, has_passed, phase, time_left, within
+from algebra.words import plural, some
 
 # Names in a message.
 _MOST_NAMES = 12

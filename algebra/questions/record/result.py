@@ -15,7 +15,6 @@ from typing import Any
 from algebra.certificates.records import Record
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.linalg.numbers import nearest_double
-from algebra.networks.limits import plural, some
 from algebra.networks.own_point import at_these_parameters
 from algebra.problems.allocation import Cell, cells_data
 from algebra.problems.problem import Problem
@@ -28,6 +27,7 @@ from algebra.questions.record.question import RecordingQuestion
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.parametrized import by_updates
 from algebra.results import Result, named
+from algebra.words import plural, some
 
 # Numbers of free weights and elements in a text, and of elements in its ranking.
 _MOST = 24

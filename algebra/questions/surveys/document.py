@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, TextPicture, step
 from algebra.linalg.numbers import float_text
-from algebra.networks.limits import plural
 from algebra.problems.allocation import Allocation
 from algebra.problems.mask_pictures import WIDEST, mask_rows
 from algebra.questions.theorems.statements import THEOREMS
 from algebra.results import done_of
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.questions.surveys.atlas import Atlas

@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 
 from algebra.networks.base import Network
-from algebra.networks.limits import Limit, plural, some
+from algebra.networks.limits import Limit
 from algebra.networks.protocols import limits_of
 from algebra.problems.allocation import Allocation, Cell
+from algebra.words import plural, some
 
 # Largest number of lines that a sentence names; lines with one limit that are as many, or more,
 # are one sentence.

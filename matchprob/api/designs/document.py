@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
 from algebra.linalg.numbers import certainty_text
-from algebra.networks.limits import plural
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import cells_text
 from algebra.problems.mask_pictures import mask_pictures
 from algebra.ranks.parametrized import by_parameters
+from algebra.words import plural
 from matchprob.api.designs.probable import ProbableDesign
 
 if TYPE_CHECKING:

@@ -12,7 +12,6 @@ from flint import fmpq
 
 from algebra.documents import Document, Paragraph
 from algebra.errors import InputError, known_name, shown, whole_number
-from algebra.networks.limits import plural
 from algebra.polynomials.rings import RationalField
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
@@ -22,6 +21,7 @@ from algebra.systems.core import CoreSystem
 from algebra.systems.forms import CORE, preferred_form
 from algebra.systems.instances import rational_core
 from algebra.systems.system import PolynomialSystem, build_system
+from algebra.words import plural
 from matchprob.api.given import Given, as_instance
 from matchprob.api.question import as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from algebra.documents import Document, Explanation, Part, Step, Table, step
-from algebra.networks.limits import plural
 from algebra.results import done_of
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from numeric.experiments.principles.correlation import RankCorrelation

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
-from algebra.networks.limits import plural
 from algebra.results import done_of
+from algebra.words import plural
 from numeric.experiments.profiles.errors import how_computed
 from numeric.experiments.profiles.measures import MEASURES
 from numeric.statistics.intervals import band_half_width

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
-from algebra.networks.limits import plural
 from algebra.results import done_of
+from algebra.words import plural
 from numeric.equations.programs.losses import MSE
 
 if TYPE_CHECKING:

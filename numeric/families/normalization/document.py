@@ -6,8 +6,8 @@ import math
 from typing import TYPE_CHECKING
 
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
-from algebra.networks.limits import plural
 from algebra.results import attribute_columns
+from algebra.words import plural
 
 if TYPE_CHECKING:
     from numeric.families.normalization.construct import Construction

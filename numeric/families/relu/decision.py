@@ -14,8 +14,8 @@ from algebra.errors import InputError
 from algebra.families.relu.decision import decision_data
 from algebra.families.relu.equations import ReluSystem
 from algebra.families.relu.leaves import Leaf
-from algebra.networks.limits import plural
 from algebra.results import Result
+from algebra.words import plural
 from numeric.instances import to_rational
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from algebra.networks.limits import NEVER, least, plural
+from algebra.networks.limits import NEVER, least
 from matchprob import LinearRNN, ShallowReLU
 
 
@@ -18,11 +18,6 @@ from matchprob import LinearRNN, ShallowReLU
 def test_the_least_of_some_bounds(terms, limit):
     """With its letters."""
     assert least(*terms) == limit
-
-
-def test_plural():
-    """None of them, one, two."""
-    assert [plural(k, f"{k} row") for k in (0, 1, 2)] == ["0 rows", "1 row", "2 rows"]
 
 
 def test_a_row_and_a_column_of_networks():

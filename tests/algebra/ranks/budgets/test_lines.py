@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 
 from algebra.networks.base import Network
-from algebra.networks.limits import plural
 from algebra.ranks.budgets.cover import rank_bound, rank_cover
 from algebra.ranks.budgets.crosses import violated_crosses
 from algebra.ranks.budgets.lines import (
@@ -17,6 +16,7 @@ from algebra.ranks.budgets.lines import (
     line_cover,
     shortest_first,
 )
+from algebra.words import plural
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.algebra.ranks.budgets.cases import Jacobian, all_cells, least_line_cover
 from tests.refusals import refuses
