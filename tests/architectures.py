@@ -169,6 +169,24 @@ def densenet():
     ), images(6)
 
 
+def mobilenet():
+    """Inverted residuals: wide, each channel by itself, narrow."""
+
+    def block(step):
+        wide = [nn.Conv2d(4, 8, 1, bias=False), nn.BatchNorm2d(8), nn.ReLU6()]
+        each = [nn.Conv2d(8, 8, 3, step, 1, groups=8, bias=False), nn.BatchNorm2d(8), nn.ReLU6()]
+        return nn.Sequential(*wide, *each, nn.Conv2d(8, 4, 1, bias=False), nn.BatchNorm2d(4))
+
+    def forward(s, x):
+        x = s.stem(x)
+        return s.head(s.second(x + s.first(x)).mean((2, 3)))
+
+    return Computed(
+        forward, stem=nn.Conv2d(3, 4, 3, 2, 1), first=block(1), second=block(2),
+        head=nn.Linear(4, 3),
+    ), images(8)  # fmt: skip
+
+
 def unet():
     """Down, up, and the values beside."""
 
@@ -393,9 +411,7 @@ SMALL = {
         window_size=2),
     "DenseNet": densenet,
     "U-Net": unet,
-    "MobileNet": lambda: vision(
-        "MobileNetV2", 1280, 16, image_size=16, depth_multiplier=0.1, depth_divisible_by=4,
-        min_depth=4),
+    "MobileNet": mobilenet,
     "GPT-2": lambda: of_config(
         "GPT2", 8, tokens(), vocab_size=11, n_embd=8, n_layer=1, n_head=2, n_positions=8),
     "BERT": lambda: of_config("Bert", 8, tokens(), **TEXT),
