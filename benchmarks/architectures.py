@@ -23,8 +23,8 @@ MOST = 150
 MOST_LABELS = 190
 # Singular values, of columns of length 1, below the largest times this are 0.
 SMALLEST = 1e-9
-# Columns of a smaller length are 0.
-LEAST = 1e-200
+# Columns that are shorter than the longest times this are 0.
+LEAST = 1e-12
 
 
 def subset_of(net):
@@ -58,7 +58,7 @@ def by_autograd(net, inputs, names):
     J = np.array(rows)
     sizes = np.linalg.norm(J, axis=0)
     # Layers far from the labels have slopes that are smaller by many orders of magnitude.
-    J = J[:, sizes > LEAST] / sizes[sizes > LEAST]
+    J = J[:, sizes > LEAST * sizes.max()] / sizes[sizes > LEAST * sizes.max()]
     values = np.linalg.svd(J, compute_uv=False)
     return int((values > SMALLEST * values[0]).sum())
 

@@ -148,7 +148,7 @@ class ProgramNetwork(HasPieces):
         return {**data, "file": str(folder / data["file"])}
 
     @classmethod
-    def of(cls, read: Read, m: int, name: str = "") -> ProgramNetwork:
+    def of(cls, read: Read, m: int, name: str = "", weights: str = GENERIC) -> ProgramNetwork:
         """The network of a program that has been read already.
 
         Parameters
@@ -158,14 +158,16 @@ class ProgramNetwork(HasPieces):
             Samples.
         name : str, optional
             The name in reports.
+        weights : {"generic", "file"}, optional
+            "file": those that do not learn keep their values.
         """
         made = object.__new__(cls)
         from algebra.programs.onnx.written import write_program
 
-        content = write_program(read)
+        content = write_program(read, weights == FILE)
         digest = hashlib.sha256(content).hexdigest()
         model = base64.b64encode(content).decode() if len(content) <= EMBEDDED else ""
-        fixed = {"weights": GENERIC, "output": "", "size": (), "constants": (), "model": model}
+        fixed = {"weights": weights, "output": "", "size": (), "constants": (), "model": model}
         for key, value in {"file": name, "m": m, "digest": digest, **fixed}.items():
             object.__setattr__(made, key, value)
         object.__setattr__(made, "_read", read)
@@ -229,12 +231,14 @@ class ProgramNetwork(HasPieces):
                 self.file or "the model", sizes=dict(self.size), constants=self.constants,
                 output=self.output, data=content,
             )  # fmt: skip
-        if self.weights != GENERIC or self.output or self.size or self.constants:
+        if self.output or self.size or self.constants:
             raise InputError(
-                "a program that was read from no ONNX file has neither values nor `output`, "
-                "`size` and `constants`"
+                "a program that was read from no ONNX file has no `output`, `size` and `constants`"
             )
-        return read_program(content)
+        found = read_program(content)
+        if self.weights != GENERIC and not found.values:
+            raise InputError('`weights` is "file", but the program holds no values of weights')
+        return found
 
     # -- what is read ----------------------------------------------------------------------
 

@@ -182,6 +182,8 @@ def program_problem(
 ) -> Problem:
     """The problem of a program with m samples; `masks` learn, or all that require a gradient.
 
+    Parameters of a module that do not learn keep their values.
+
     Parameters
     ----------
     read : Read
@@ -198,11 +200,16 @@ def program_problem(
     InputError
         Naming the entry that is wrong.
     """
-    from algebra.networks.program import ProgramNetwork
+    from algebra.networks.program import FILE, GENERIC, ProgramNetwork
     from algebra.problems.problem import ALL, Problem
 
-    network = ProgramNetwork.of(read, whole_number(m, "m", 1), name)
     learning = read.parameters if read.trainable is None else read.trainable
+    frozen = read.parameters.keys() - set(learning) - set(masks or {})
+    updated = any(isinstance(own, Mapping) for own in (masks or {}).values())
+    keeps = bool(frozen) and bool(read.values) and not updated
+    network = ProgramNetwork.of(
+        read, whole_number(m, "m", 1), name, FILE if keeps else GENERIC
+    )  # fmt: skip
     learnable = {name: ALL for name in network.shapes if name in learning}
     learnable |= {k: _entry(read, k, v, "masks") for k, v in (masks or {}).items()}
     exists = {k: _entry(read, k, v, "support") for k, v in (support or {}).items()}

@@ -3,12 +3,14 @@
 A JSON object: the nodes in their order, each with the attributes of its operation
 (`algebra.programs.program`), the number of the output, the statistics that never learn and the
 inputs that choose rows of a table.  It is read by building the program again, so shapes are checked
-as for any program; values of weights are not stored.
+as for any program.  Values of weights are stored, as whole numbers over a denominator, if those
+that do not learn keep them; then also v + ε of the statistics that represent 1/√(v + ε).
 """
 
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any
@@ -19,7 +21,7 @@ from algebra.errors import InputError, one_line
 from algebra.linalg.numbers import exact_number
 from algebra.programs.onnx.bounds import MODEL_LIMITS
 from algebra.programs.onnx.weights import Read
-from algebra.programs.program import Builder, Node, Value
+from algebra.programs.program import Builder, Node, Program, Value
 from algebra.programs.tokens import TokenSizes, token_numbers
 
 FORMAT = "matchprob-program"
@@ -35,8 +37,8 @@ def is_written(content: bytes) -> bool:
     return content.startswith(_START)
 
 
-def write_program(read: Read) -> bytes:
-    """The text of a program."""
+def write_program(read: Read, with_values: bool = False) -> bytes:
+    """The text of a program, and the values of its weights if they are asked for."""
     program, lost = read.program, getattr(read.tokens, "excluded", {})
     excluded = {
         name: sorted(set(range(read.tokens[name])) & numbers)
@@ -52,8 +54,18 @@ def write_program(read: Read) -> bytes:
             "buffers": sorted(read.buffers),
             "tokens": dict(read.tokens),
             **({"excluded": excluded} if excluded else {}),
+            **(_values(read) if with_values else {}),
         }
     ).encode()
+
+
+def _values(read: Read) -> dict[str, Any]:
+    names = read.program.weights
+    return {
+        key: {n: [table.ravel().tolist(), below] for n in names if n in held
+              for table, below in (held[n],)}
+        for key, held in (("values", read.values), ("squares", read.squares))
+    }  # fmt: skip
 
 
 def _written(node: Node) -> dict[str, Any]:
@@ -114,11 +126,26 @@ def read_program(content: bytes) -> Read:
             tokens = TokenSizes(tokens, lost)
         if not all(token_numbers(tokens, name) for name in tokens if name in program.samples):
             raise InputError("no number of an input is left that its samples may contain")
-        return Read(program, {}, frozenset(map(str, data["buffers"])), tokens, {})
+        values, squares = (_numbers(program, data, key) for key in ("values", "squares"))
+        buffers = frozenset(map(str, data["buffers"]))
+        if (values and values.keys() != program.weights.keys()) or not squares.keys() <= buffers:
+            raise InputError("values are not those of all weights, or squares of none")
+        return Read(program, values, buffers, tokens, {}, squares=squares)
     except InputError:
         raise
     except (ValueError, KeyError, TypeError, IndexError, AttributeError, OverflowError) as error:
         raise InputError(f"this is no program: {one_line(error)}") from None
+
+
+def _numbers(program: Program, data: Any, key: str) -> dict[str, tuple[np.ndarray, int]]:
+    """Values of weights; as many as these have entries."""
+    found = {}
+    for name, (entries, below) in data.get(key, {}).items():
+        shape = program.weights[name]
+        if len(entries) != math.prod(shape) or type(below) is not int or below < 1:
+            raise ValueError(f"`{key}` of {one_line(name)} are not one for each entry")
+        found[name] = _array({"table": entries, "shape": list(shape)}, "table"), below
+    return found
 
 
 def _whole(value: Any, most: int) -> int:

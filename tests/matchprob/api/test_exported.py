@@ -116,6 +116,18 @@ def test_from_torch_with_m_makes_a_problem():
     refuses(r"give `m` as well", mp.from_torch, net, x, masks=masks)
 
 
+def test_frozen_parameters_keep_their_values():
+    """Of a frozen diag(1, 0, 0) one feature and the bias count: two samples, and no third."""
+    net = nn.Sequential(nn.Linear(3, 3, bias=False), nn.Tanh(), nn.Linear(3, 1))
+    net[0].weight.data = torch.diag(torch.tensor([1.0, 0, 0]))
+    net[0].requires_grad_(False)
+    for m, verdict in ((2, "maximal"), (3, "minimal")):
+        problem = mp.from_torch(net, torch.zeros(1, 3), m=m)
+        assert problem.network.weights == "file"
+        found = mp.certify(problem)
+        assert (found.verdict, mp.verify(found).holds) == (verdict, True)
+
+
 @pytest.mark.parametrize("norm", [False, True])
 def test_example_inputs_are_the_first_pattern(norm):
     """Their rank is that of autograd there, unless they are one number; others follow."""
@@ -125,8 +137,8 @@ def test_example_inputs_are_the_first_pattern(norm):
     x = x + torch.randn_like(x)
     names = [name for name, _ in net.named_parameters() if name.endswith("bias")]
     own = {name: p.detach() for name, p in net.named_parameters()}
-    [found] = mp.capacity(net, [",".join(names)], example_inputs=x).subsets
-    assert [point.at for point in found.points][:2] == ["data", "file"]
+    [found] = mp.capacity(net, [",".join(names)], example_inputs=x, data=x).subsets
+    assert [point.at for point in found.points][:2] == ["data", "training"]
     if not norm:
         assert found.points[0].rank == autograd_rank(net, own, x, names)
     [blank] = mp.capacity(net, [",".join(names)], example_inputs=torch.zeros(2, 3)).subsets

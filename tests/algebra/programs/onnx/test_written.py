@@ -3,6 +3,7 @@
 import base64
 import json
 import random
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -35,6 +36,26 @@ def test_programs_read_back(name, tmp_path):
     with np.errstate(all="ignore"):
         one, other = (labels(r.program, weights, samples) for r in (read, again))
     assert np.array_equal(one, other, equal_nan=True)
+    assert not again.values
+    held = read_program(write_program(read, with_values=True))
+    for own, given in ((held.values, read.values), (held.squares, read.squares)):
+        assert own.keys() == given.keys()
+        for key, (table, below) in own.items():
+            assert below == given[key][1]
+            assert np.array_equal(table, np.reshape(given[key][0], table.shape))
+
+
+def test_frozen_values_are_in_the_certificate(tmp_path):
+    """A frozen first layer of rank 1 keeps its values, in search and in the check."""
+    read = read_onnx(save("mlp_tanh", tmp_path))
+    first = next(n for n, s in read.parameters.items() if len(s) == 2)
+    low = np.ones(read.parameters[first], np.int64)
+    read = replace(read, values={**read.values, first: (low, 2)})
+    net = ProgramNetwork.of(read, 6, "mlp", "file")
+    data = data_of(Problem(net, {"*.bias": "all"}))
+    assert verify(data).holds
+    data["problem"]["network"] |= {"weights": "file", "model": ProgramNetwork.of(read, 6).model}
+    assert not verify(data).holds
 
 
 def test_certificates_of_programs_at_hand_are_checked(tmp_path):
@@ -58,13 +79,17 @@ def test_certificates_of_programs_at_hand_are_checked(tmp_path):
         ({"nodes": [{"op": "add", "inputs": [0]}]}, "no program"),
         ({"nodes": [{"op": "block", "name": "w", "shape": [-1], "sample": False}]}, "-1"),
         ({"nodes": 3}, "no program"),
+        ({"values": {"w": [[1], 1]}}, "not one for each entry"),
+        ({"values": {"w": [[1, 2], 0]}}, "not one for each entry"),
+        ({"values": {"w": [[1, 0.5], 1]}}, "whole numbers"),
+        ({"squares": {"w": [[1, 2], 1]}}, "squares of none"),
         ({"nodes": [{"op": "root"}] * 60_000}, "60000 nodes"),
     ],
 )
 def test_what_is_no_program(change, words, tmp_path):
     """The message names it in one line."""
-    nodes = [{"op": "block", "name": "w", "shape": [2], "sample": False}]
-    data = {"format": "matchprob-program", "version": 1, "nodes": nodes, "output": 0,
+    nodes = [{"op": "block", "name": name, "shape": [2], "sample": name == "x"} for name in "wx"]
+    data = {"format": "matchprob-program", "version": 1, "nodes": nodes, "output": 1,
             "buffers": [], "tokens": {}}  # fmt: skip
     refuses(words, read_program, json.dumps(data | change).encode())
 
