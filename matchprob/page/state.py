@@ -350,7 +350,7 @@ def with_table(state: PageState, text: Any, matrix: Any, table: Any) -> PageStat
             learnable[matrix] = given
         else:
             support[matrix] = given
-            if matrix in learnable:
+            if matrix in learnable and matrix not in problem.updates:
                 learnable[matrix] = learnable[matrix] * given
         return replace(state, problem=replace(problem, learnable=learnable, support=support))
     except InputError as error:

@@ -20,6 +20,7 @@ from matchprob.page.state import (
     resized,
     state_of,
     unpack,
+    with_table,
 )
 from tests.refusals import refuses
 
@@ -90,6 +91,17 @@ def test_a_state_with_parameters_reads_back(tmp_path):
     grown = resized(state, replace(state.problem.network, n=4)).problem
     assert not grown.updates
     assert parse(state.problem.to_toml(), tmp_path).problem.learning.names == names
+
+
+def test_a_table_is_dropped_where_parameters_learn(tmp_path):
+    """Synapses of gains are replaced, and gains by weights; ties keep theirs."""
+    state = parse(TYPED, tmp_path)
+    fewer = with_table(state, "0,1,0\n1,0,1\n1,0,0\n", "W", "support").problem
+    assert fewer.updates["W"] == state.problem.updates["W"]
+    assert fewer.learning.moving.size == 4 + 3
+    single = with_table(state, "0,1,0\n0,0,0\n0,0,0\n", "W", "learnable").problem
+    assert list(single.updates) == ["c"]
+    refuses("a weight that does not exist", with_table, state, "1\n0\n1\n", "c", "support")
 
 
 def test_measured_weights_read_back(tmp_path):
