@@ -22,7 +22,7 @@ from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import Demand, checked_demand
 from algebra.questions.design.neurons import fewest_neurons
 from algebra.questions.design.result import Design
-from numeric.cap_relaxation import linear_relaxation
+from numeric.questions.design.cap_relaxation import linear_relaxation
 
 # n, T, d = m: d m equations, 8 n candidates.
 SIZES = [(16, 4, 4), (32, 6, 6), (64, 8, 8), (128, 12, 11)]

@@ -30,9 +30,9 @@ from algebra.questions.record.elements import title
 from algebra.questions.record.question import recording_question
 from benchmarks.bench_flyvis import COLUMN
 from benchmarks.bench_sizes import write
-from numeric.noise import GreedyPairs
-from numeric.own_parameters import at_own_parameters
-from numeric.sensitivities import sensitivity
+from numeric.questions.record.noise import GreedyPairs
+from numeric.questions.record.own_parameters import at_own_parameters
+from numeric.questions.record.sensitivities import sensitivity
 
 SIGMA = 0.1
 MOST = 8

@@ -1,14 +1,12 @@
 r"""Floating-point computations, checked against `algebra`: instances, tracking, certified roots,
 engines, studies. `matchprob` imports it; it does not import `matchprob`.
 
-cap_relaxation  Multipliers for bases under several kinds of caps, from a linear program
+arguments/      Searches for evidence that exact arguments then check
 certification/  Krawczyk's test: which approximate roots are near exact ones, and which are real
 children        A child process with a protocol of JSON lines
 conditions      Condition of a match: bounds of its Jacobian's smallest singular value
-own_parameters  The circuit's own parameters as rationals: measured, and of instance 0
 count_result    The counts of many instances: how many real solutions, which are open, and why
 counts          Counts of real solutions: one result class for all engines
-definite_search  A search for a positive definite form that proves MP < 1
 engines/        Engines: methods that count the solutions of an instance
 equations/      Equations as tapes, and the arithmetics that run them: doubles, discs, balls, lanes
 experiments/    Profiles of the cost of a match, and training
@@ -18,10 +16,7 @@ float_simplex   A guess in doubles of the final basis of a linear program, which
 instances       Random instances: fixed weights, teacher and samples of one trial
 kernels         Compiled functions, cached under a key of all their sources
 levenberg_marquardt  Damped Gauss–Newton for a batch of real starts
-noise           The predicted error of recordings under noise; the fewest for a required error
-sensitivities   Derivatives of activities at a circuit's own parameters, in doubles
-simulated_fits   How many fits to noisy recordings end far from the truth
-sign_symmetries  Sign symmetries of recurrent nets: instances whose solutions come in pairs
+questions/      Questions besides the verdict: recordings under noise, caps of designs
 solutions       Cost of each match: size, change, signs, residual after rounding, condition
 statistics/     Statistics of trials: intervals, confidence sequences, comparisons
 streams         Random streams of the parts of trials, seeded one by one or together

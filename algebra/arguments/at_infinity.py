@@ -28,7 +28,7 @@ may be odd where all N are even: for n = 5, T = 4, b = 2, d = 3, m = 1 and the c
 **Which growths.**  Vectors v with isolated solutions are rational points of the tropical variety of
 {f = 0}, a fan of dimension r − ρ in R^r.  Of vectors drawn at random hardly any lies on it if r is
 large; they are tried, and those at the ends of paths to infinity that were followed numerically
-(`numeric.equations.growths`).  M belongs to one cone of the fan, and is often small where all N are
+(`numeric.arguments.growths`).  M belongs to one cone of the fan, and is often small where all N are
 in the thousands.  If r − ρ = 1, s ↦ s^v x takes solutions of \hat f = 0 to solutions, v has no
 common factor, and a place is an orbit: fixing x_k counts it |v_k| times.  So weights of odd growth
 are fixed.

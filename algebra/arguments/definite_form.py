@@ -47,11 +47,11 @@ the states W B are in a space of dimension 4, and a combination of the labels D 
 polynomial of them.  For a few instances it is bounded; least squares found a match in each of 1,000
 random ones.
 
-**Verification**, in rational arithmetic.  The search (`numeric.definite_search`) works in floating
-point with y as unknowns; here all learnable weights are unknowns.  The form q and C: w ↦ D w P do
-not depend on the part of w_i with w_i P = 0 in long rows.  By (b) these parts have the dimension Σ
-(c_i − k), over the long rows, of c_i cells.  So (c) says that q on ker C has no negative square,
-and that its rank is less than the dimension of ker C by this number.
+**Verification**, in rational arithmetic.  The search (`numeric.arguments.definite_search`) works in
+floating point with y as unknowns; here all learnable weights are unknowns.  The form q and C: w ↦ D
+w P do not depend on the part of w_i with w_i P = 0 in long rows.  By (b) these parts have the
+dimension Σ (c_i − k), over the long rows, of c_i cells.  So (c) says that q on ker C has no
+negative square, and that its rank is less than the dimension of ker C by this number.
 
 *Survey*: of the first 240 nets of `benchmarks/bench_undecided.py` it decides 4, two of them alone.
 """

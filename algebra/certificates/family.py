@@ -56,12 +56,12 @@ class Tools:
         solutions were found, none of them real: guesses to be proved.
     definite_form : callable or None
         For linear recurrent networks: searches a positive definite form that proves MP < 1, as
-        `numeric.definite_search.definite_form` does.
+        `numeric.arguments.definite_search.definite_form` does.
     growths : callable or None
         Given a problem with more weights than equations, and their number, yields whole numbers for
         the weights, guesses of how they grow towards solutions at infinity
         (`algebra.arguments.at_infinity`), as
-        `numeric.equations.growths.tracked_growths` does.
+        `numeric.arguments.growths.tracked_growths` does.
     root_counter : callable or None
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.

@@ -10,7 +10,8 @@ where the minimum over all bases B of the linear matroid is found by a greedy ru
 of matroid intersection this is a splitting of the costs into one part for each matroid.  The
 bound holds for any multipliers, so their origin does not matter: by default they come from
 subgradient steps in integers, or from a linear program that is solved in
-floating point (`numeric.cap_relaxation`).  All arithmetic that proves something is in integers.
+floating point (`numeric.questions.design.cap_relaxation`).  All arithmetic that proves something is
+in integers.
 
 A branch includes an element or excludes it.  The leaves of the tree, each with its
 multipliers, are the certificate: `Tree.bound` runs the greedy algorithm once per leaf.

@@ -248,12 +248,12 @@ def certify(
         return refuted_instance(problem, seed, search * effort)
 
     def definite(solved: Problem) -> Record | None:
-        from numeric.definite_search import definite_form
+        from numeric.arguments.definite_search import definite_form
 
         return definite_form(solved, seed)
 
     def growths(solved: Problem, equations: int) -> Iterator[tuple[int, ...]]:
-        from numeric.equations.growths import tracked_growths
+        from numeric.arguments.growths import tracked_growths
 
         yield from tracked_growths(solved, equations, seed)
 
@@ -479,7 +479,7 @@ def root_counter(timeout: float) -> RootCounter:
 
 
 def relaxation(*arguments: Any, **options: Any) -> Any:
-    """`numeric.cap_relaxation.linear_relaxation`, whose solver is loaded when it is called."""
-    from numeric.cap_relaxation import linear_relaxation
+    """The linear relaxation of caps, whose solver is loaded when it is called."""
+    from numeric.questions.design.cap_relaxation import linear_relaxation
 
     return linear_relaxation(*arguments, **options)

@@ -64,12 +64,12 @@ def identify(
         raise InputError("`students` fit noisy labels: give the `noise` of recorded numbers")
     with limited(positive_seconds(timeout, "timeout")):
         if problem.network.has_kinks:
-            from numeric.own_parameters import at_own_parameters
+            from numeric.questions.record.own_parameters import at_own_parameters
 
             problem = at_own_parameters(problem, seed, target)
         aim = None
         if noise is not None:
-            from numeric.noise import noisy_identification, positive
+            from numeric.questions.record.noise import noisy_identification, positive
 
             positive("noise", noise)
             if not target:

@@ -194,11 +194,11 @@ def record(
     aim = () if asks_weights(target) else target
     with limited(positive_seconds(timeout, "timeout")):
         if problem.network.has_kinks:
-            from numeric.own_parameters import at_own_parameters
+            from numeric.questions.record.own_parameters import at_own_parameters
 
             problem = at_own_parameters(problem, seed, aim)
         if noise is not None:
-            from numeric.noise import noisy_recording
+            from numeric.questions.record.noise import noisy_recording
 
             return noisy_recording(
                 problem, what, noise, below, costs=costs,

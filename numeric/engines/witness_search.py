@@ -25,9 +25,9 @@ real ones and one of each conjugate pair are followed on it; those that stop the
 random step all, make a detour through complex instances.
 
 **Symmetric instances.**  With fixed weights, teachers and samples that have a sign symmetry under
-which solutions come in pairs (`numeric.sign_symmetries`) instances without real solutions are much
-more frequent.  Few symmetries keep N; one that does is searched first, by paths to a random complex
-symmetric instance.  The steps are then those in symmetric instances.
+which solutions come in pairs (`numeric.arguments.sign_symmetries`) instances without real solutions
+are much more frequent.  Few symmetries keep N; one that does is searched first, by paths to a
+random complex symmetric instance.  The steps are then those in symmetric instances.
 
 Two solutions that meet have opposite signs of det J.  So the sum of the signs changes only if
 solutions come from infinity or diverge, and instances in which it is 0 are preferred.
@@ -58,12 +58,12 @@ from algebra.networks.chain import need_chain
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, end_of_part, has_passed, spend
+from numeric.arguments.sign_symmetries import SignSymmetry, sign_symmetries
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.equations.arrays import pulled
 from numeric.equations.chain import Chain
 from numeric.equations.lanes.linalg import LANES
 from numeric.instances import Instance, draw_instance, to_rational
-from numeric.sign_symmetries import SignSymmetry, sign_symmetries
 from numeric.tracking.monodromy import INCOMPLETE
 from numeric.tracking.tracker import DONE, TrackerSettings, track
 

@@ -11,7 +11,6 @@ system_forms  The equations F(x) = 0 of a system as tapes of values and derivati
               forms
 inputs   A recurrent net in its free inputs: few unknowns, no power of W
 projected  A chain in the states that fixed weights leave free, learnable weights projected out
-growths  Growths of the weights along paths to infinity: guesses for solutions there
 products  Labels as sums of products: values of degree two in earlier ones
 program_system  Programs of polynomial operations with learnable cells, ready for the tracker
 programs/  Programs in floating point: students, losses, reverse derivatives

@@ -61,8 +61,8 @@ def cheapest(
     ----------
     demand : Demand
     relaxation : callable, optional
-        Makes the relaxation that guides the search if there are several kinds of caps
-        (`numeric.cap_relaxation.linear_relaxation`); its results are checked exactly.
+        Makes the relaxation that guides the search if there are several kinds of caps, as
+        `numeric.questions.design.cap_relaxation` does; its results are checked exactly.
     seconds : float, optional
         Time for the search; the result's bound says what was proved.
     goal : str, optional

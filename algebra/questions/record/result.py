@@ -326,7 +326,7 @@ class Recording(Result):
     def _under_noise(self) -> list[Step]:
         """The call that predicts deviations under noise, where they are known."""
         problem = by_updates(self.problem)
-        # They are predicted for networks of units with an activation (`numeric.noise`).
+        # They are predicted for networks of units with an activation.
         if not hasattr(problem.network, "activation") or any(
             isinstance(update, LowRank) for update in problem.updates.values()
         ):

@@ -12,7 +12,7 @@ from algebra.linalg.modular import modular_rank
 from algebra.matroids.branch_and_bound import Tree, capped_basis, conditions_cover, counting_reason
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import LagrangianLeaf
-from numeric.cap_relaxation import linear_relaxation
+from numeric.questions.design.cap_relaxation import linear_relaxation
 from tests.algebra.matroids.by_force import least_cost
 from tests.refusals import refuses
 from tests.samples import P, many

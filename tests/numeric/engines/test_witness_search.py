@@ -9,6 +9,7 @@ from algebra.arguments.enclosed_solutions import enclosed_evidence
 from algebra.arguments.no_real_root import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
+from numeric.arguments.sign_symmetries import sign_symmetries
 from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import (
@@ -23,7 +24,6 @@ from numeric.engines.witness_search import (
     _SymmetricStart,
     rootless_instances,
 )
-from numeric.sign_symmetries import sign_symmetries
 from tests.samples import DIAGONAL
 
 RING = Problem.of(

@@ -26,7 +26,7 @@ from algebra.questions.design.verify import verify_design
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from matchprob import Allocation, InputError, LinearEstimator, LinearFeedForward, LinearRNN
-from numeric.cap_relaxation import linear_relaxation
+from numeric.questions.design.cap_relaxation import linear_relaxation
 from tests.samples import P, many
 
 NETS = [

@@ -16,7 +16,7 @@ from algebra.questions.design.verify import verify_design
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError
 from matchprob import InputError, LinearEstimator, LinearRNN
-from numeric.cap_relaxation import linear_relaxation
+from numeric.questions.design.cap_relaxation import linear_relaxation
 from tests.plain_data import changed, failures, value_at, without
 from tests.refusals import refuses
 

@@ -19,7 +19,7 @@ from algebra.questions.record.recording import record
 from algebra.questions.record.stimulation import drive_of
 from algebra.questions.record.verify import verify_recording
 from numeric.instances import draw_entries, draw_instance
-from numeric.own_parameters import at_own_parameters
+from numeric.questions.record.own_parameters import at_own_parameters
 from numeric.streams import stream
 from tests.algebra.questions.record.subsets import (
     answer,

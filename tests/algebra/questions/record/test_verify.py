@@ -12,7 +12,7 @@ from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
 from matchprob import RNN, FeedForward, LinearRNN, Problem
 from matchprob import record as record_at_own_parameters
-from tests.numeric.test_own_parameters import circuit
+from tests.numeric.questions.record.test_own_parameters import circuit
 from tests.refusals import refuses
 from tests.samples import many
 

@@ -10,7 +10,7 @@ from algebra.matroids.branch_and_bound import capped_basis
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.intersection import CommonBasis, common_basis
 from algebra.matroids.lagrangian import SCALE
-from numeric.cap_relaxation import CapRelaxation, linear_relaxation
+from numeric.questions.design.cap_relaxation import CapRelaxation, linear_relaxation
 from tests.samples import P
 
 

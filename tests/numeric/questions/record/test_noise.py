@@ -17,7 +17,7 @@ from algebra.time_limits import OutOfTime
 from matchprob import identify, load_problem, record
 from numeric import noise
 from numeric.instances import draw_instance
-from numeric.noise import (
+from numeric.questions.record.noise import (
     GreedyPairs,
     best_of_each_size,
     enough,
@@ -25,8 +25,8 @@ from numeric.noise import (
     noisy_recording,
     supermodularity,
 )
-from numeric.own_parameters import at_own_parameters
-from numeric.sensitivities import MovedCircuit, sensitivity
+from numeric.questions.record.own_parameters import at_own_parameters
+from numeric.questions.record.sensitivities import MovedCircuit, sensitivity
 from tests.refusals import refuses
 from tests.samples import LONG
 

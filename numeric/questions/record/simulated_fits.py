@@ -1,6 +1,7 @@
 r"""Simulated fits of noisy recordings: how many end near the truth, and how far the others are.
 
-The prediction of `numeric.noise` is linear: it is about fits that end near the truth.  Here a truth
+The prediction of `numeric.questions.record.noise` is linear: it is about fits that end near the
+truth.  Here a truth
 θ* is fixed (the circuit's own parameters), and each *student* has a start θ₀ drawn by the law, each
 parameter around θ* with its own deviation, and noise of its own.  It minimizes
 
@@ -22,7 +23,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, check_time
-from numeric.sensitivities import MovedCircuit, Sensitivity
+from numeric.questions.record.sensitivities import MovedCircuit, Sensitivity
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 from numeric.streams import stream
 

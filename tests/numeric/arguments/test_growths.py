@@ -22,7 +22,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from numeric.equations.growths import tracked_growths
+from numeric.arguments.growths import tracked_growths
 from numeric.instances import draw_instance
 from tests.arguments import checked
 from tests.doubles import smallest_error

@@ -13,7 +13,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Problem
-from numeric.definite_search import _Form, definite_form
+from numeric.arguments.definite_search import _Form, definite_form
 from tests.arguments import checked
 from tests.doubles import smallest_error
 from tests.plain_data import changed

@@ -14,7 +14,7 @@ from algebra.networks.rnn import RNN
 from algebra.ranks.parametrized import by_parameters
 from matchprob import Distribution, Problem, certify, count, identify, record
 from numeric.instances import draw_instance
-from numeric.own_parameters import at_own_parameters
+from numeric.questions.record.own_parameters import at_own_parameters
 from tests.refusals import refuses
 from tests.samples import LONG, many
 

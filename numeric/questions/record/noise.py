@@ -2,10 +2,10 @@ r"""How well recordings determine a target under noise: linear theory at a circu
 
 Ranks say whether a recording determines a target; noise says how well.  Let J be the Jacobian of
 the recorded numbers and T that of the target, in doubles at one instance of the law: the circuit's
-own weights and samples (`numeric.sensitivities`).  Recorded numbers have independent noise of
-standard deviation σ.  Before the recording each learnable weight is known as its law says, with
-standard deviation s_k (that of the matrix's entries, of the jitter of measured ones; 1 for a gain),
-S = diag(s_k).
+own weights and samples (`numeric.questions.record.sensitivities`).  Recorded numbers have
+independent noise of standard deviation σ.  Before the recording each learnable weight is known as
+its law says, with standard deviation s_k (that of the matrix's entries, of the jitter of measured
+ones; 1 for a gain), S = diag(s_k).
 
 **Prediction.**  To first order the posterior of the weights has the covariance
 :math:`C = S (1 + S JᵀJ S/σ²)^{-1} S`, and the target :math:`T C Tᵀ`.  It is the covariance, over
@@ -80,8 +80,8 @@ from algebra.time_limits import (
     within,
 )
 from algebra.words import some
-from numeric.sensitivities import Sensitivity, sensitivity
-from numeric.simulated_fits import SimulatedFits, simulated_fits
+from numeric.questions.record.sensitivities import Sensitivity, sensitivity
+from numeric.questions.record.simulated_fits import SimulatedFits, simulated_fits
 
 # Largest and least number of steps of Frank and Wolfe without a larger bound, after which the bound
 # stays, and the products of two doubles that they may take together in between.
@@ -645,7 +645,7 @@ def noisy_recording(
         The required deviation: then the fewest elements are chosen greedily.
     seed : int, optional
     students : int, optional
-        Number of simulated fits (`numeric.simulated_fits`).
+        Number of simulated fits (`numeric.questions.record.simulated_fits`).
     **options
         Of `algebra.questions.record.recording.record`.
 
