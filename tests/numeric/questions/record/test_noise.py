@@ -15,8 +15,8 @@ from algebra.problems.problem import Problem
 from algebra.questions.record.question import recording_question
 from algebra.time_limits import OutOfTime
 from matchprob import identify, load_problem, record
-from numeric import noise
 from numeric.instances import draw_instance
+from numeric.questions.record import noise
 from numeric.questions.record.noise import (
     GreedyPairs,
     best_of_each_size,
