@@ -48,12 +48,16 @@ class NamedChain(ChainNetwork):
     (1, (2, 4))
     """
 
-    kind: ClassVar[str] = "chain"
     title: ClassVar[str] = "linear"
 
     layout: ChainLayout
     matrices: tuple[tuple[str, tuple[int, int]], ...]
     m: int
+
+    def __post_init__(self) -> None:
+        # Not a kind of problem files, which a class with a kind of its own would be.
+        object.__setattr__(self, "kind", "program")
+        super().__post_init__()
 
     @classmethod
     def choices(cls) -> frozenset[str]:

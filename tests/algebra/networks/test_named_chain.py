@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from algebra.networks.named_chain import chain_of
+from algebra.networks.kinds import KINDS
+from algebra.networks.named_chain import NamedChain, chain_of
 from algebra.programs.program import Builder
 from matchprob import LinearFeedForward, LinearRNN, Problem, certify, verify
 from tests.old_kinds import as_program, program_of
@@ -76,6 +77,11 @@ def broken():
 def test_other_linear_maps_are_none(program):
     """Biases, repeated, transposed or scaled matrices, other entries of the sample."""
     assert chain_of(program, 1) is None
+
+
+def test_a_chain_is_no_kind_of_problem_files():
+    """It is made from programs only."""
+    assert NamedChain not in {KINDS[kind] for kind in KINDS}
 
 
 def test_products_of_matrices_first():
