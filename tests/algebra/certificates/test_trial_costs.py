@@ -80,12 +80,17 @@ def test_sizes_tell_the_cost_of_activation_patterns():
 
 @pytest.mark.parametrize("kind", [mp.LinearRNN, mp.RNN])
 def test_random_cells_have_a_cost(kind):
-    """Cells that are drawn anew: their number is that of a draw, and estimates run."""
+    """Cells that are drawn anew: their number is that of a draw, and estimates run.
+
+    A linear net needs no N: one solution is searched, which takes n² / 2 ms.
+    """
     cells = mp.RandomCells(budget=8, rows=3)
     more = {"activation": "tanh"} if kind is mp.RNN else {}
     problem = mp.Problem(kind(n=6, T=2, b=2, d=2, m=4, **more), {"W": cells})
     fixed = of_size(4, kind=kind, **more)
-    assert trial_milliseconds(problem) == trial_milliseconds(fixed)
+    assert trial_milliseconds(problem) == (
+        trial_milliseconds(fixed) if kind is mp.RNN else 6 * 6 // 2 + 1
+    )
     assert bool(expectation(problem)) == (kind is mp.RNN)
     small = mp.Problem(kind(n=2, T=2, b=1, d=1, m=2, **more), {"W": mp.RandomCells(budget=2)})
     assert mp.count(small, instances=1).explain().steps
