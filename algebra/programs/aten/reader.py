@@ -183,7 +183,8 @@ class _GraphReader:
             assumed=tuple(dict.fromkeys([*self.assumed, *self.moves.assumed])),
             buffers=found.buffers | stopped,
             absent=absent | padding,
-            trainable=learns | padding.keys(),
+            # The row of padding of a table that is frozen does not learn in any case.
+            trainable=learns | {name for name in padding if name.rpartition("[")[0] in learns},
             stopped=frozenset(stopped | padding.keys()),
             example=example if len(example) == len(samples) else {},
             tokens=self._tokens(found.tokens),

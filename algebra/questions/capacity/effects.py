@@ -215,6 +215,24 @@ def reached(program: Program, names: Sequence[str]) -> dict[str, np.ndarray]:
     return found
 
 
+def tables_of(program: Program) -> frozenset[str]:
+    """The weights whose rows samples choose by 0 and 1: tables of tokens."""
+    nodes, found = program.nodes, set[str]()
+
+    def origins(number: int) -> set[int]:
+        node = nodes[number]
+        if node.op != "index":
+            return {number}
+        return {k for own in node.inputs for k in origins(own)}
+
+    for node in nodes:
+        if node.op == "contract" and node.letters == "sv,vd->sd":
+            rows, tables = map(origins, node.inputs)
+            if all(nodes[k].op == "block" and nodes[k].batched for k in rows):
+                found |= {nodes[k].name for k in tables if nodes[k].op == "block"}
+    return frozenset(found)
+
+
 def _names_left(among: Mapping[str, np.ndarray], live: Mapping[str, np.ndarray]) -> list[str]:
     """The names of those with entries that are not marked."""
     return [name for name, own in among.items() if (own & ~live[name]).any()]
@@ -280,6 +298,7 @@ class _EffectSearch:
     ) -> None:
         self.names, self.absent, self.seed = names, absent, seed
         self.structure = reached(program, [name for name in names if name not in absent])
+        self.tables = tables_of(program)
         self.live = {name: np.zeros(mask.shape, bool) for name, mask in self.structure.items()}
         self.here: dict[str, np.ndarray] | None = None
         self.moved: dict[str, np.ndarray] = {}
@@ -404,13 +423,10 @@ class _EffectSearch:
         for name, slopes in gradients(model, point, m, names, random.Random(f"sum/{seed}")):
             check_time()
             own = self.structure[name]
-            # A row of a table that no token of these few samples chooses counts like the others.
-            rows = len(own) if own.ndim else 0
-            # Of a table with a row of padding that row is a weight of its own.
-            rows += any(other.startswith(f"{name}[") for other in model.program.weights)
             moved = (slopes != 0) & own
-            if rows in model.tokens.values() and moved.any():
-                moved = own
+            if name in self.tables:
+                # A row that no token of these few samples chooses counts like the others.
+                moved = own & moved.any(axis=0)
             live[name] |= moved
 
     def answer(self, stopped: Collection[str]) -> tuple[tuple[NoEffect, ...], dict[str, int]]:

@@ -5,7 +5,7 @@ import numpy as np
 from algebra.programs.generic import Model
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
-from algebra.questions.capacity.effects import reached, without_effect
+from algebra.questions.capacity.effects import reached, tables_of, without_effect
 from tests.doubles import labels
 
 
@@ -68,3 +68,16 @@ def test_entries_that_change_no_label():
     found = effects([Model(read.program, read.tokens)], list(weights))
     assert {one.name: one.size for one in found} == dead
     assert dead == {"k.bias": 8}
+
+
+def test_only_rows_of_tables_count_together():
+    """Rows that no sample chose count like others; entries of a bias of that length do not."""
+    build = Builder()
+    rows, table = build.sample("x", (1, 4)), build.weight("table", (4, 3))
+    bias, out = build.weight("bias", (4,)), build.constant(np.array([[1, 0, 0], [0, 1, 0]]))
+    h = build.reshaped(build.contract("sv,vd->sd", rows, table), (3,))
+    own = build.contract("ij,j->i", build.constant(np.array([[1, 0, 0, 2], [0] * 4])), bias)
+    program = build.program(build.add(build.contract("ij,j->i", out, h), own))
+    assert tables_of(program) == {"table"}
+    found = {n.name: n.size for n in effects([Model(program, {"x": 4})], ["table", "bias"])}
+    assert found == {"table": 4, "bias": 2}
