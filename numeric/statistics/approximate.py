@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from algebra.words import plural
-from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval, share_text
 
 
 @dataclass(frozen=True)
@@ -80,11 +80,9 @@ class ApproximateShare:
         }  # fmt: skip
 
     def __str__(self) -> str:
-        interval = self.interval
-        share = "–" if self.at_least is None else f"{self.at_least:.4f}"
         text = (
-            f"loss below {self.epsilon:g}: {'at least ' if self.open else ''}{share} "
-            f"[{interval.low:.4f}, {interval.high:.4f}]; of "
+            f"loss below {self.epsilon:g}: {'at least ' if self.open else ''}"
+            f"{share_text(self.at_least)} {self.interval.text()}; of "
             f"{plural(self.trials, f'{self.trials} trial')} {self.exact} match exactly, "
             f"{self.found} more reach it, {self.open} "
             f"{'is' if self.open == 1 else 'are'} open"

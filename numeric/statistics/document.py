@@ -47,16 +47,14 @@ def interval_text(found: Estimate) -> str:
     """The match probability and its interval, on one line."""
     if found.certified is not None:
         return found.value_text
-    interval = found.interval()
-    return f"{found.value_text} [{interval.low:.4f}, {interval.high:.4f}]"
+    return f"{found.value_text} {found.interval().text()}"
 
 
 def estimate_document(found: Estimate) -> Document:
     """The document of an estimate."""
-    exact = found.interval()
     facts: dict[str, Any] = {
         "match_probability": found.value_text,
-        "interval": f"{found.confidence:.0%} [{exact.low:.4f}, {exact.high:.4f}]",
+        "interval": f"{found.confidence:.0%} {found.interval().text()}",
         "method": found.method,
         "trials": done_of(found.trials, found.requested),
         "matched": found.matched,
@@ -75,8 +73,7 @@ def estimate_document(found: Estimate) -> Document:
     else:
         title = f"MP {interval_text(found)}"
         if found.running is None:
-            wilson = found.interval("wilson")
-            facts["wilson"] = f"[{wilson.low:.4f}, {wilson.high:.4f}]"
+            facts["wilson"] = found.interval("wilson").text()
         notes = Counter(c.note for c in found.counts if c.status != "complete" or c.is_settled)
         parts += [
             Paragraph(f"  {number:6d}  {note}", "quiet")
@@ -104,10 +101,7 @@ def _why(found: Estimate) -> Explanation:
     sequence = ""
     if found.running is not None:
         sequence = " (a confidence sequence, since the number of trials depended on the outcomes)"
-    known.append(
-        f"With {found.confidence:.0%} confidence MP lies between {interval.low:.4f} and "
-        f"{interval.high:.4f}{sequence}."
-    )
+    known.append(f"With {found.confidence:.0%} confidence MP lies {interval.words}{sequence}.")
     if found.by_trace_test:
         known.append(
             f"{found.by_trace_test} of the unmatched trials depend on a root count by a trace test "
@@ -218,11 +212,10 @@ def _approximate(found: Estimate) -> list[str]:
     share = found.approximate
     if share is None or not share.trials:
         return []
-    interval = share.interval
     text = (
         f"{share.reached} of {_trials(share.trials)} reach a mean squared error below "
         f"{share.epsilon:g}, {share.exact} of them by an exact match: with {found.confidence:.0%} "
-        f"confidence the share is between {interval.low:.4f} and {interval.high:.4f}."
+        f"confidence the share is {share.interval.words}."
     )
     if share.open:
         text += (

@@ -28,7 +28,7 @@ from numeric.counts import (
     real_root_histogram,
 )
 from numeric.statistics.approximate import ApproximateShare
-from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval, share_text
 
 
 @dataclass(frozen=True, repr=False)
@@ -151,8 +151,8 @@ class Estimate(Result):
         if self.certified is not None:
             return f"{self.certified:.0f}, certified"
         if self.estimate is not None:
-            return f"{self.estimate:.4f}"
-        return f"at least {self.at_least:.4f}" if self.matched else "undecided"
+            return share_text(self.estimate)
+        return f"at least {share_text(self.at_least)}" if self.matched else "undecided"
 
     @property
     def by_trace_test(self) -> int:

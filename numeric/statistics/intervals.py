@@ -44,6 +44,20 @@ import numpy as np
 from algebra.errors import InputError, known_name
 
 METHODS = ("clopper-pearson", "wilson")
+# Digits of shares and of the ends of intervals: in results, and in the rows of tables.
+DIGITS = 4
+ROW_DIGITS = 3
+
+
+def share_text(value: float | None, digits: int = DIGITS) -> str:
+    """A share as results print it; – if there is none.
+
+    Examples
+    --------
+    >>> share_text(0.25), share_text(None)
+    ('0.2500', '–')
+    """
+    return "–" if value is None else f"{value:.{digits}f}"
 
 
 @dataclass(frozen=True)
@@ -71,8 +85,17 @@ class ConfidenceInterval:
     def __contains__(self, value: float) -> bool:
         return self.low <= value <= self.high
 
+    def text(self, digits: int = DIGITS) -> str:
+        """Both ends in brackets."""
+        return f"[{share_text(self.low, digits)}, {share_text(self.high, digits)}]"
+
+    @property
+    def words(self) -> str:
+        """Both ends in a sentence: "between … and …"."""
+        return f"between {share_text(self.low)} and {share_text(self.high)}"
+
     def __str__(self) -> str:
-        return f"[{self.low:.3f}, {self.high:.3f}]"
+        return self.text(ROW_DIGITS)
 
 
 def proportion_interval(

@@ -33,7 +33,7 @@ from algebra.words import plural
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.confidence_sequences import confidence_sequence
 from numeric.statistics.estimate import Estimate
-from numeric.statistics.intervals import ConfidenceInterval, tail_of
+from numeric.statistics.intervals import ConfidenceInterval, share_text, tail_of
 from numeric.studies.study import Study, Workers, make_workers
 
 
@@ -132,8 +132,8 @@ class Race:
         beaten = sum(entrant.is_beaten for entrant in self.entrants)
         others = len(self.entrants) - 1
         return (
-            f"MP {_share(e.estimate):.4f} {e.interval}, shown to be higher than that of {beaten} "
-            f"of {plural(others, f'{others} other allocation')}"
+            f"MP {share_text(_share(e.estimate))} {e.interval}, shown to be higher than that of "
+            f"{beaten} of {plural(others, f'{others} other allocation')}"
         )
 
 

@@ -184,9 +184,7 @@ def _race(made: ProbableDesign) -> tuple[Part, ...]:
     columns: dict[str, Sequence[Any]] = {
         "trials": [e.estimate.trials for e in entrants],
         "share": [f"{e.estimate.matched / max(1, e.estimate.trials):.3f}" for e in entrants],
-        f"{race.confidence:.0%} interval": [
-            f"[{e.interval.low:.3f}, {e.interval.high:.3f}]" for e in entrants
-        ],
+        f"{race.confidence:.0%} interval": [str(e.interval) for e in entrants],
         "weights": [str(e.problem.allocation) for e in entrants],
         "": ["beaten" if e.is_beaten else "" for e in entrants],
     }

@@ -255,10 +255,9 @@ def _repair(found: RepairResult) -> _Masks:
 
 
 def _estimate(axes: Axes, found: Estimate) -> None:
-    interval = found.interval()
     value = f"MP {found.value_text}"
     if found.certified is None:
-        value += f", {found.confidence:.0%} interval [{interval.low:.4f}, {interval.high:.4f}]"
+        value += f", {found.confidence:.0%} interval {found.interval().text()}"
     partial = f", partial: {found.trials} of {found.requested}" if found.is_partial else ""
     pictures.real_solutions(axes, found.counts, f"{found.problem.network}\n{value}{partial}")
 

@@ -13,7 +13,7 @@ from algebra.results import done_of
 from algebra.words import plural
 from numeric.experiments.profiles.errors import how_computed
 from numeric.experiments.profiles.measures import MEASURES
-from numeric.statistics.intervals import band_half_width
+from numeric.statistics.intervals import band_half_width, share_text
 
 if TYPE_CHECKING:
     from numeric.experiments.profiles.profile import Profile, ProfileResult
@@ -33,8 +33,7 @@ def profile_document(found: ProfileResult) -> Document:
     facts: dict[str, Any] = {"by": found.by, "trials": done_of(found.trials, found.requested)}
     for k, profile in enumerate(found.profiles):
         point = profile.at(math.inf)
-        share = "–" if point.estimate is None else f"{point.estimate:.4f}"
-        facts[f"unbounded_{k}" if several else "unbounded"] = share
+        facts[f"unbounded_{k}" if several else "unbounded"] = share_text(point.estimate)
     facts["crossings"] = len(found.crossings) if several else None
     facts["seed"] = found.seed
     if not found.trials:
@@ -62,7 +61,7 @@ def _table(name: str, profile: Profile) -> Table:
         "matched": [p.matched for p in points],
         "not": [p.unmatched for p in points],
         "?": [p.undetermined for p in points],
-        "MP": [None if p.estimate is None else f"{p.estimate:.4f}" for p in points],
+        "MP": [None if p.estimate is None else share_text(p.estimate) for p in points],
         "interval": [str(p.interval) for p in points],
         "band": [str(p.band) for p in points],
     }
@@ -124,7 +123,7 @@ def _of_one(profile: Profile, head: str) -> list[str]:
     trials = plural(profile.trials, f"{profile.trials} trial")
     out = [
         f"{head}Without a bound {end.matched} of {trials} match, {end.unmatched} do not: "
-        f"MP between {end.interval.low:.4f} and {end.interval.high:.4f}."
+        f"MP {end.interval.words}."
     ]
     costs = [t.high for t in profile.thresholds if math.isfinite(t.high)]
     if costs:

@@ -8,6 +8,7 @@ from algebra.documents import Document, Explanation, Paragraph, Step, Table, ste
 from algebra.results import done_of
 from algebra.words import plural
 from numeric.equations.programs.losses import MSE
+from numeric.statistics.intervals import ROW_DIGITS, share_text
 
 if TYPE_CHECKING:
     from numeric.experiments.training.experiment import TrainResult
@@ -29,7 +30,7 @@ _OTHER = {
 def training_document(found: TrainResult) -> Document:
     """The document of a training experiment."""
     share, settings = found.found_given_exists, found.settings
-    value = "–" if share.estimate is None else f"{share.estimate:.4f}"
+    value = share_text(share.estimate)
     facts = {
         "trials": done_of(found.trials, found.requested),
         "exists": found.exists,
@@ -83,7 +84,7 @@ def _tables(found: TrainResult) -> list[Table]:
         if len(parts) > 1:
             columns = {
                 heading: [f"{part.low:.3g} to {part.high:.3g}" for part in parts],
-                "found": [f"{part.estimate:.3f}" for part in parts],
+                "found": [share_text(part.estimate, ROW_DIGITS) for part in parts],
                 "interval": [str(part.interval) for part in parts],
                 "trials": [str(part.exists) for part in parts],
             }
@@ -103,8 +104,8 @@ def _why(found: TrainResult) -> Explanation:
     if found.exists:
         known.append(
             f"{settings.optimizer} ends at a match in {found.found} of these: if a match exists, "
-            f"it is found with probability between {share.interval.low:.4f} and "
-            f"{share.interval.high:.4f} ({found.confidence:.0%} confidence)."
+            f"it is found with probability {share.interval.words} "
+            f"({found.confidence:.0%} confidence)."
         )
     known.append(
         f"The papers' criterion (MSE < {MSE:g}) counts {found.below_criterion} trials as matched. "
