@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import Lowering, Network, Support
+from algebra.networks.base import Identical, Lowering, Network, Support
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -120,12 +120,13 @@ class Lowered(Reduction):
 
     def _support(self) -> Support:
         """The cells that are not structural zeros; constants are not among them."""
+        if isinstance(self.lowering, Identical):
+            return dict(self.original.support)
         network = self.original.network
         masks = {name: np.ones(shape, np.int8) for name, shape in network.shapes.items()}
         masks |= {name: np.asarray(mask) for name, mask in self.original.support.items()}
         found = self.lowering.weights(masks, 1)
-        zeros = {name: (matrix != 0).astype(np.int8) for name, matrix in found.items()}
-        return {name: mask for name, mask in zeros.items() if not mask.all()}
+        return {name: (matrix != 0).astype(np.int8) for name, matrix in found.items()}
 
     def allocation(self, allocation: Allocation) -> Allocation:
         """The same learnable weights in the lowered network."""
