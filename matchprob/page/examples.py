@@ -8,6 +8,7 @@ from functools import partial
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
+from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 
 # Cells of W, by the names that the papers' example net has for its allocations.
@@ -43,6 +44,12 @@ def _tanh() -> Problem:
     return Problem(net, {"W": ring, "c": [[1]] * 4})
 
 
+def _low_rank() -> Problem:
+    """W of six units moves by a matrix of rank 1."""
+    network = {"kind": "lrnn", "n": 6, "T": 3, "b": 2, "d": 2, "m": 4}
+    return problem_from_dict({"network": network, "learnable": {"W": {"lora": 1}}})
+
+
 def _row_and_column() -> Problem:
     """Every row and column is within its budget, and yet nothing matches."""
     net = LinearRNN(n=4, T=2, b=2, d=2, m=4)
@@ -54,4 +61,5 @@ EXAMPLES: dict[str, Callable[[], Problem]] = {
     "too many weights in a row and a column": _row_and_column,
     "a circuit of ten neurons": _circuit,
     "a network with tanh": _tanh,
+    "an update of low rank (LoRA)": _low_rank,
 }
