@@ -21,6 +21,8 @@ from tests.architectures import SMALL
 # Largest numbers of parameters, and of labels, whose rank is compared.
 MOST = 150
 MOST_LABELS = 190
+# The backward pass of torch 2.13 crashes in doubles.
+CRASHES = ("UNet2D",)
 # Singular values, of columns of length 1, below the largest times this are 0.
 SMALLEST = 1e-9
 # Columns that are shorter than the longest times this are 0.
@@ -106,7 +108,7 @@ def row_of(name):
     [row] = mp.capacity(read, {text: [n for n in names if n in read.parameters]}, m=m,
                         data=read.example or None).subsets  # fmt: skip
     here = row.at_weights
-    found = by_autograd(net, inputs, names)
+    found = "torch crashes" if name in CRASHES else by_autograd(net, inputs, names)
     mark = "" if here.exact else "≤ "
     return (
         f"{checked.effective} of {checked.trainable}", f"{text} ({row.learnable})",
