@@ -20,7 +20,6 @@ import random
 from dataclasses import dataclass
 
 from algebra.documents import Step, step
-from algebra.networks.chain import ChainNetwork
 from algebra.networks.protocols import HasPatternCost
 from algebra.problems.problem import Problem
 
@@ -78,8 +77,9 @@ def trial_milliseconds(problem: Problem, root_count: int | None = None) -> int |
     size = min(_size(problem), network.outputs)
     if network.equations_are == "analytic":
         return 150 + size * size * 4 // 5
-    if root_count is None and problem.is_random and isinstance(network, ChainNetwork):
-        return max(network.inner_widths, default=1) ** 2 // 2 + 1
+    if root_count is None and problem.is_random and network.chain() is not None:
+        widest = max(max(shape) for shape in network.shapes.values())
+        return widest**2 // 2 + 1
     return max(1, (root_count or _SEARCHED) * size * size // 50)
 
 
