@@ -183,7 +183,7 @@ def _inspect(
         if found.written is not None:
             inspection.print_equations(page, found.written)
         if found.core is not None:
-            inspection.print_core(page, found.core)
+            inspection.print_core(page, found.core if exported is None else exported.of(found.core))
         if exported is not None:
             print_findings(page, exported.document())
 

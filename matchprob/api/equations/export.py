@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpq
@@ -28,6 +28,9 @@ from matchprob.io.languages import LANGUAGES, spoken, write_system
 from matchprob.verbs.parameters import Question
 from numeric.engines.phcpy.floating_core import FloatingCore
 from numeric.instances import Instance, draw_instance, reduced
+
+if TYPE_CHECKING:
+    from algebra.systems.symbolic import Elimination
 
 
 @dataclass(frozen=True, repr=False)
@@ -94,6 +97,13 @@ class Export(Result):
         if self.is_own:
             return "a given instance"
         return _source(self.seed, self.index, self.integers)
+
+    def of(self, core: Elimination) -> Elimination:
+        """The core of the instance that was written, if its core was; else the given one."""
+        if not isinstance(self.system, CoreSystem):
+            return core
+        source = f"of the instance that is written: {self.source}"
+        return replace(core, core=self.system, parameters=(), source=source)
 
     def columns(self) -> Mapping[str, Sequence[Any]]:
         """Each unknown: its name in the text, and what it is."""

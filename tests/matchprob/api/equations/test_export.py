@@ -229,6 +229,16 @@ def test_the_sympy_file_solves_and_prints(tmp_path):
     assert all("W_0_0: " in text for text in done.stdout.splitlines())
 
 
+def test_the_core_that_is_printed_is_the_one_that_is_written(tmp_path):
+    """With `--core --export` the equations have the written numbers, and the text names them."""
+    path = tmp_path / "e.py"
+    line = ["inspect", "examples/diagonal.toml", "--core", "--export", str(path), "--integers"]
+    shown = CliRunner().invoke(app, line)
+    assert "Core of the B form, of the instance that is written: seed 0, trial 0" in shown.stdout
+    [equation] = re.findall(r"^    (.*W_0_0.*),$", path.read_text(), re.MULTILINE)
+    assert f"  {equation} = 0" in shown.stdout
+
+
 def test_sympy_finds_the_real_solutions():
     """On the first paper's example SymPy finds as many real roots as `count`, and they match."""
     for index in range(4):
