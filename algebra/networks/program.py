@@ -493,7 +493,11 @@ class ProgramNetwork(HasPieces):
         return entry_bound(self.program(), self.m, given)
 
     def _at_file_only(self) -> InputError:
-        instead = "inspect, certify and verify take masks of cells there"
+        instead = (
+            "inspect, certify and verify take masks of cells there; for other verbs the fixed "
+            'weights are arbitrary with `weights = "generic"`, and in `from_torch` with masks of '
+            "zeros for the parameters that do not learn"
+        )
         return not_known(self, "ranks at the weights of its file", instead)
 
     @property
