@@ -170,7 +170,7 @@ def test_the_lower_bound_is_below_the_fewest_units_and_these_below_the_greedy_ch
     assert tight >= 2
 
 
-TARGET_FREE = Path(__file__).parents[1] / "data" / "circuits" / "target_free.toml"
+TARGET_FREE = Path(__file__).parents[3] / "data" / "circuits" / "target_free.toml"
 
 
 def test_a_target_that_stays_free_is_recorded_by_its_deviation():
