@@ -77,7 +77,8 @@ class NoEffect:
         Their number.
     reason : str
     where : str
-        "anywhere", or "here": at the model's own weights and samples.
+        "anywhere"; "patterns": on the activation patterns that were tried, another one may show an
+        effect; or "here": at the model's own weights and samples.
     is_stuck : bool
         Whether no gradient ever moves them from these weights.
     """
@@ -143,6 +144,11 @@ class CapacityCheck(Result):
             "reason": [one.reason for one in rows],
         })  # fmt: skip
         known = [f"{self.effective} of {self.trainable} parameters that learn change the labels."]
+        if any(one.where == "patterns" for one in rows):
+            known.append(
+                "On patterns: on none of the activation patterns that were tried; another one may "
+                "show an effect."
+            )
         if self.unused:
             known.append(
                 "The others cost memory and time in training and change nothing: freeze them, or "
@@ -162,7 +168,8 @@ class CapacityCheck(Result):
                 f"{', '.join(self.open)}."
             )
         known += [f"No parameter matches {pattern}." for pattern in self.unmatched]
-        title = f"{self.effective} of {self.trainable} learnable parameters have an effect"
+        least = "at least " if any(one.where == "patterns" for one in rows) else ""
+        title = f"{least}{self.effective} of {self.trainable} learnable parameters have an effect"
         return Document(
             f"{title}, {self.undecided} are not decided" if self.undecided else title, facts,
             (table,) if rows else (),
@@ -448,7 +455,9 @@ class _EffectSearch:
             if dead.any() and self.is_open:
                 left[name] = int(dead.sum())
             elif dead.any():
-                out.append(NoEffect(name, int(dead.sum()), self._reason(name, dead)))
+                chooses = "choose" in self.valid[0].functions
+                place = "patterns" if chooses else "anywhere"
+                out.append(NoEffect(name, int(dead.sum()), self._reason(name, dead), place))
             if self.here is None or self.is_open:
                 continue
             moved = self.moved.get(name, live)

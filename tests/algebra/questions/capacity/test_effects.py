@@ -3,9 +3,10 @@
 import numpy as np
 
 from algebra.programs.generic import Model
-from algebra.programs.onnx import read_onnx
+from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.program import Builder
 from algebra.questions.capacity.effects import reached, tables_of, without_effect
+from matchprob import capacity
 from tests.doubles import labels
 
 
@@ -81,3 +82,17 @@ def test_only_rows_of_tables_count_together():
     assert tables_of(program) == {"table"}
     found = {n.name: n.size for n in effects([Model(program, {"x": 4})], ["table", "bias"])}
     assert found == {"table": 4, "bias": 2}
+
+
+def test_on_activation_patterns_nothing_is_known_anywhere():
+    """w max(0, −x²): no effect on the patterns that were tried, which is said of these only."""
+    build = Builder()
+    w, x = build.weight("w", (1,)), build.sample("x", (1,))
+    z = build.scale(build.multiply(x, x), -1)
+    off = build.choose(z, z, build.scale(z, 0))
+    read = Read(build.program(build.multiply(w, off)), {}, frozenset(), {}, {})
+    found = capacity(read, check=True)
+    [one] = found.without_effect
+    assert (one.where, one.size, found.effective) == ("patterns", 1, 0)
+    assert "activation patterns" in one.reason
+    assert found.document().title == "at least 0 of 1 learnable parameters have an effect"
