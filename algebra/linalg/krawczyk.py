@@ -18,7 +18,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from flint import acb, arb, arb_mat
+from flint import acb, arb, arb_mat, ctx
 
 # Takes a point, or a box, to f and f' there, enclosed: matrices of balls.
 Equations = Callable[[Sequence[Any]], tuple[Any, Any]]
@@ -144,6 +144,37 @@ def placed(x: Sequence[Any], columns: Sequence[int], y: Sequence[Any]) -> list[A
     for j, value in zip(columns, y, strict=True):
         found[j] = value
     return found
+
+
+def has_solution(
+    at: Equations, near: Sequence[Any], size: arb, factors: Sequence[int], least: arb
+) -> bool:
+    """Whether Krawczyk's test proves a solution near an exact real point, perhaps of a family.
+
+    Equations that are 0 in a whole box are left out, and some unknowns keep their values, as many
+    as there are more of them than other equations.
+
+    Parameters
+    ----------
+    at : callable
+    near : sequence of arb
+    size : arb
+        Relative size of the box in which equations that are 0 are left out.
+    factors, least
+        As for `krawczyk_radii`.
+    """
+    part = regular_part(*at([ball(z, (size * (1 + abs(z))).mid()) for z in near]))
+    if part is None or not part[0]:
+        return part is not None
+    rows, columns = part
+    own, goal = part_of(at, near, rows, columns), arb(2) ** (-(ctx.prec * 3) // 5)
+    x = newton_limit(own, [near[j].mid() for j in columns], 4, goal, arb(1))
+    radii = None if x is None else krawczyk_radii(own, x, factors, least)
+    if x is None or radii is None:
+        return False
+    box = [ball(z, radius) for z, radius in zip(x, radii, strict=True)]
+    values, _ = at(placed(near, columns, box))
+    return all(values[i, 0].is_zero() for i in range(values.nrows()) if i not in rows)
 
 
 def ball(z: Any, radius: arb) -> Any:

@@ -119,8 +119,10 @@ def multistart_newton(
             size = min(_BATCH, starts - done)
             spread = 2.0 ** rng.uniform(-2.0, 2.0, (size, 1))
             drawn = rng.standard_normal((size, chain.unknowns)) * scale * spread
-        size = _RACING if enough == 1 and chain.is_large else len(drawn)
-        size = _FIRST if enough is not None and not done else size
+        if enough is not None and not done:
+            size = _FIRST
+        else:
+            size = _RACING if enough == 1 and chain.is_large else len(drawn)
         first, drawn = drawn[:size], drawn[size:]
         size = len(first)
         ends, good = damped_newton(chain, parameters, first, first=enough == 1)

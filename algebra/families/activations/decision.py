@@ -47,15 +47,7 @@ from algebra.declarations import Keyword
 from algebra.errors import one_line
 from algebra.families.activations.charts import ChartEquations, ChartRing, charts, first_box
 from algebra.families.activations.rational_sets import SETS, RationalSet, as_sets
-from algebra.linalg.krawczyk import (
-    Equations,
-    ball,
-    krawczyk_radii,
-    newton_limit,
-    part_of,
-    placed,
-    regular_part,
-)
+from algebra.linalg.krawczyk import has_solution
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.problem import Problem
 from algebra.programs.balls import FUNCTIONS, as_balls
@@ -202,36 +194,14 @@ def _match(given: BoxedDecision) -> Iterator[Check]:
                 slopes, _ = own.derivatives(x, free)  # noqa: B023
                 return arb_mat([[f] for f in found]), arb_mat(slopes)
 
-            if _has_solution(at, [arb(v) for v in given.near or ()], bits):
+            near, least = [arb(v) for v in given.near or ()], arb(2) ** (8 - bits)
+            if has_solution(at, near, _NEAR, (4, 4**6, 4**12), least):
                 text = "Krawczyk's test: a real solution of all equations is near this point"
                 yield Check("near", PROVED, text)
                 return
     finally:
         ctx.prec = before
     yield Check("near", FAILED, "Krawczyk's test shows no solution near this point")
-
-
-def _has_solution(at: Equations, near: list[arb], bits: int) -> bool:
-    """Whether Krawczyk's test proves a solution near a point.
-
-    Equations that are 0 in a whole box are left out, and some unknowns keep their values, as many
-    as there are more of them than other equations.
-    """
-    part = regular_part(*at([ball(z, _NEAR * (1 + abs(z)).mid()) for z in near]))
-    if part is None:
-        return False
-    rows, columns = part
-    if not rows:
-        return True
-    own = part_of(at, near, rows, columns)
-    start, goal = [near[j].mid() for j in columns], arb(2) ** (-(bits * 3) // 5)
-    x = newton_limit(own, start, 4, goal, arb(1))
-    radii = x and krawczyk_radii(own, x, (4, 4**6, 4**12), arb(2) ** (8 - bits))
-    if not x or not radii:
-        return False
-    box = [ball(z, q) for z, q in zip(x, radii, strict=True)]
-    values, _ = at(placed(near, columns, box))
-    return all(values[i, 0].is_zero() for i in range(values.nrows()) if i not in rows)
 
 
 def _refutation(given: BoxedDecision) -> Iterator[Check]:

@@ -13,6 +13,9 @@ from algebra.programs.aten.call import AtenCall, AtenOperator, Repeated, int64_a
 from algebra.programs.onnx.orders import ordered, put, rows_of, taken
 from algebra.programs.onnx.values import Flags, Item, Tokens
 
+# Numbers that are added to one entry.
+_MOST_TERMS = 4096
+
 
 def _axis(call: AtenCall) -> int:
     return call.axes()[0] if call.has("dim") else len(call.shape(call["self"])) - 1
@@ -147,10 +150,6 @@ def put_at(call: AtenCall, item: Item, at: list[Any], values: Item, adds: bool) 
         others[first] = False
         left, rest = left[others], rest[others]
     return Item(build.add(*terms), item.batch)
-
-
-# Numbers that are added to one entry.
-_MOST_TERMS = 4096
 
 
 def one_hot(call: AtenCall, places: Tokens, numbers: np.ndarray) -> Flags:

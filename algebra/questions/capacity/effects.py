@@ -144,7 +144,8 @@ class CapacityCheck(Result):
             "reason": [one.reason for one in rows],
         })  # fmt: skip
         known = [f"{self.effective} of {self.trainable} parameters that learn change the labels."]
-        if any(one.where == "patterns" for one in rows):
+        on_patterns = any(one.where == "patterns" for one in rows)
+        if on_patterns:
             known.append(
                 "On patterns: on none of the activation patterns that were tried; another one may "
                 "show an effect."
@@ -168,7 +169,7 @@ class CapacityCheck(Result):
                 f"{', '.join(self.open)}."
             )
         known += [f"No parameter matches {pattern}." for pattern in self.unmatched]
-        least = "at least " if any(one.where == "patterns" for one in rows) else ""
+        least = "at least " if on_patterns else ""
         title = f"{least}{self.effective} of {self.trainable} learnable parameters have an effect"
         return Document(
             f"{title}, {self.undecided} are not decided" if self.undecided else title, facts,
@@ -455,9 +456,7 @@ class _EffectSearch:
             if dead.any() and self.is_open:
                 left[name] = int(dead.sum())
             elif dead.any():
-                chooses = "choose" in self.valid[0].functions
-                place = "patterns" if chooses else "anywhere"
-                out.append(NoEffect(name, int(dead.sum()), self._reason(name, dead), place))
+                out.append(NoEffect(name, int(dead.sum()), *self._reason(name, dead)))
             if self.here is None or self.is_open:
                 continue
             moved = self.moved.get(name, live)
@@ -476,10 +475,12 @@ class _EffectSearch:
                     out.append(NoEffect(name, size, words + part, "here", is_stuck))
         return tuple(out), left
 
-    def _reason(self, name: str, dead: np.ndarray) -> str:
+    def _reason(self, name: str, dead: np.ndarray) -> tuple[str, str]:
+        """Why entries have no effect, and where."""
         reason = (reason_of(self.valid[0], [name], 0, dead.size) if dead.all() else "") or (
             "no label changes with it" if dead.all() else
             f"no label changes with {entries_in_words(dead)}"
         )  # fmt: skip
-        chooses = "choose" in self.valid[0].functions
-        return f"{reason} (on {len(self.valid)} activation patterns)" if chooses else reason
+        if "choose" not in self.valid[0].functions:
+            return reason, "anywhere"
+        return f"{reason} (on {len(self.valid)} activation patterns)", "patterns"

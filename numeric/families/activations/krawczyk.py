@@ -22,14 +22,7 @@ from flint import arb, arb_mat, ctx
 
 from algebra.families.activations.charts import ChartEquations
 from algebra.families.activations.decision import BALLS
-from algebra.linalg.krawczyk import (
-    ball,
-    krawczyk_radii,
-    newton_limit,
-    part_of,
-    placed,
-    regular_part,
-)
+from algebra.linalg.krawczyk import ball, has_solution, krawczyk_radii, newton_limit
 from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.balls import as_balls, ball_product
 from numeric.instances import Instance
@@ -108,6 +101,10 @@ class ActivationBallSystem:
         found = self.network.jacobian(self._student(x), self.X, self.cells, ball_product)
         return arb_mat(found.tolist())
 
+    def at(self, x: Sequence[Any]) -> tuple[arb_mat, arb_mat]:
+        """f and f' at a point or over a box."""
+        return self.residual(x), self.jacobian(x)
+
 
 def enclose(instance: Instance, start: np.ndarray) -> SolutionBox | None:
     """A box that contains exactly one solution, near an approximate solution.
@@ -151,41 +148,20 @@ def is_near_a_match(instance: Instance, weights: np.ndarray) -> bool:
     try:
         for bits in _PRECISIONS:
             ctx.prec = bits
-            if _has_match(ActivationBallSystem(instance), [arb(float(w)) for w in weights]):
+            at, least = ActivationBallSystem(instance).at, arb(2) ** (8 - bits)
+            if has_solution(at, [arb(float(w)) for w in weights], _NEAR, (4, 4**6), least):
                 return True
     finally:
         ctx.prec = before
     return False
 
 
-def _has_match(system: ActivationBallSystem, near: list[arb]) -> bool:
-    def at(x: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
-        return system.residual(x), system.jacobian(x)
-
-    part = regular_part(*at([ball(z, _NEAR * (1 + abs(z))) for z in near]))
-    if part is None or not part[0]:
-        return part is not None
-    rows, columns = part
-    own, goal = part_of(at, near, rows, columns), arb(2) ** (-(ctx.prec * 3) // 5)
-    x = newton_limit(own, [near[j] for j in columns], _POLISH, goal, arb(1))
-    radii = None if x is None else krawczyk_radii(own, x, (4, 4**6), arb(2) ** (-ctx.prec + 8))
-    if x is None or radii is None:
-        return False
-    box = [ball(z, radius) for z, radius in zip(x, radii, strict=True)]
-    left = set(range(system.residual(near).nrows())) - set(rows)
-    values = system.residual(placed(near, columns, box))
-    return all(values[i, 0].is_zero() for i in left)
-
-
 def _enclosed(system: ActivationBallSystem, start: np.ndarray) -> SolutionBox | None:
-    def at(x: Sequence[arb]) -> tuple[arb_mat, arb_mat]:
-        return system.residual(x), system.jacobian(x)
-
     goal = arb(2) ** (-(ctx.prec * 3) // 5)
-    x = newton_limit(at, [arb(float(v)) for v in start], _POLISH, goal, arb(1))
+    x = newton_limit(system.at, [arb(float(v)) for v in start], _POLISH, goal, arb(1))
     if x is None:
         return None
-    radii = krawczyk_radii(at, x, (4, 4**6, 4**12), arb(2) ** (-ctx.prec + 8))
+    radii = krawczyk_radii(system.at, x, (4, 4**6, 4**12), arb(2) ** (-ctx.prec + 8))
     if radii is None:
         return None
     balls = tuple(ball(z, radius) for z, radius in zip(x, radii, strict=True))
