@@ -18,7 +18,9 @@ from dataclasses import asdict, dataclass, field
 import numpy as np
 
 from algebra.families.normalization.khatri_rao import khatri_rao, product_patterns, structural_ranks
-from algebra.linalg.modular import batched_rank, random_prime, random_residues
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import batched_rank
+from algebra.linalg.residues import random_residues
 
 # Densities near the threshold of each size: both cases are frequent.
 SIZES = [

@@ -31,7 +31,7 @@ from algebra.certificates.checks import Checked
 from algebra.certificates.reading import as_text
 from algebra.errors import Unfinished
 from algebra.families.relu.decision import FORMAT as DECISION
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.base import Network, Point
 from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict

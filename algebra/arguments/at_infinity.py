@@ -71,7 +71,9 @@ from algebra.certificates.premises import SAME_NUMBER
 from algebra.certificates.records import Counts, Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Keyword, Size
-from algebra.linalg.modular import modular_echelon, modular_rank, random_prime
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField

@@ -64,7 +64,7 @@ from algebra.certificates.premises import GENERIC_LABELS, NEARBY, NOISY, SAME_NU
 from algebra.certificates.records import Context, Primes, Record, matrix, table
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 from algebra.polynomials.real_roots import Parametrization

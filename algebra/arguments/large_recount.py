@@ -17,7 +17,8 @@ import numpy as np
 from algebra.arguments.rows import count_by_minors
 from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.certificates.root_evidence import Recount
-from algebra.linalg.modular import Residues, modular_echelon
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.residues import Residues
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField

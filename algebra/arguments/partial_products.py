@@ -50,7 +50,7 @@ from algebra.certificates.premises import SAME_NUMBER
 from algebra.certificates.records import Primes, Record
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count, Size
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.chain import need_chain
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree

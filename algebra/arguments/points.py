@@ -17,7 +17,7 @@ from flint import fmpq_poly, fmpz, fmpz_poly, nmod_poly
 
 from algebra.certificates.checks import PROVED, CheckFailed, Say
 from algebra.certificates.records import Converted, Record, WholeText, read_form
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.polynomials.real_roots import Parametrization
 from algebra.time_limits import check_time

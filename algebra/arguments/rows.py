@@ -27,7 +27,10 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, modular_kernel, modular_rank, random_residues
+from algebra.linalg.echelon import modular_kernel
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues, random_residues
 from algebra.networks.chain import ChainLayout
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance

@@ -43,7 +43,8 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.premises import GENERIC_LABELS, NEARBY, UPDATES
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.declarations import Count
-from algebra.linalg.modular import modular_rank, random_points
+from algebra.linalg.primes import random_points
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.base import Cell
 from algebra.problems.features import Feature, Premises
 from algebra.problems.laws.values import given_numbers

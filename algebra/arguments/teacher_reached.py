@@ -50,7 +50,8 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.premises import ALMOST_ALL
 from algebra.certificates.records import Counts, Record
 from algebra.certificates.verdicts import MAXIMAL
-from algebra.linalg.modular import matmul, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import random_residues
 from algebra.networks.chain import need_chain
 from algebra.problems.features import Feature
 from algebra.problems.laws.values import prime_for, residue, restrict

@@ -61,7 +61,8 @@ from algebra.certificates.checks import PROVED, CheckFailed
 from algebra.certificates.premises import ALMOST_ALL
 from algebra.certificates.verdicts import MAXIMAL
 from algebra.declarations import Count
-from algebra.linalg.modular import matmul, modular_rank
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.chain import need_chain
 from algebra.problems.features import Feature
 from algebra.problems.laws.values import prime_for

@@ -18,7 +18,7 @@ from flint import fmpq, fmpz
 
 from algebra.certificates.checks import CheckFailed
 from algebra.errors import DualError, InputError, one_line, shown
-from algebra.linalg.modular import PRIME_SIZES
+from algebra.linalg.primes import PRIME_SIZES
 from algebra.networks.base import Cell
 
 # Primes of the points at which ranks are computed.

@@ -25,7 +25,9 @@ from algebra.certificates.family import Effort
 from algebra.certificates.points import RankClaim
 from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.root_evidence import RootEvidence
-from algebra.linalg.modular import batched_rank, matmul, modular_rank, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import batched_rank, modular_rank
+from algebra.linalg.residues import random_residues
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell

@@ -7,7 +7,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, modular_echelon
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues
 from algebra.time_limits import check_time
 
 # Entries of equations that are reduced at a time.

@@ -18,8 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from algebra.linalg.primes import PRIME_SIZES
+
 # Bits of a short prime, and the largest inner dimension of a product.
-BITS = 23
+BITS = PRIME_SIZES.short
 WIDTH = 448
 # Entries handled at a time.
 _BLOCK = 1 << 15

@@ -13,14 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import (
-    Residues,
-    inner_limit,
-    is_sparse,
-    limb_product,
-    limbs,
-    with_sums,
-)
+from algebra.linalg.products import inner_limit, is_sparse, limb_product, limbs, with_sums
+from algebra.linalg.residues import Residues
 from algebra.linalg.short_primes import BITS, WIDTH, as_doubles, reduced
 from algebra.time_limits import check_time
 

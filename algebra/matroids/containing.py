@@ -39,7 +39,8 @@ from functools import cached_property
 import numpy as np
 
 from algebra.errors import DualError
-from algebra.linalg.modular import Residues, modular_rank
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.matroids.groups import GroupLeaf, branch, least_rating
 from algebra.matroids.spanning import CheapestGroups, SpanningProblem
 from algebra.time_limits import OutOfTime, check_time, has_passed

@@ -12,7 +12,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, modular_echelon, modular_rank
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 
 
 class Exchange(NamedTuple):

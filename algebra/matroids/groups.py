@@ -20,8 +20,10 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from algebra.errors import DualError
-from algebra.linalg import modular
-from algebra.linalg.modular import Residues, matmul, modular_echelon
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.matroids.branch_and_bound import conditions_cover
 from algebra.matroids.capped import Dual
 from algebra.matroids.linear import LinearMatroid
@@ -188,7 +190,7 @@ class Groups:
         if not rest:
             return found.rank
         whole = found.left(np.concatenate([self.part(k) for k in rest]), self.p)
-        return found.rank + modular.modular_rank(whole, self.p, overwrite=True)
+        return found.rank + modular_rank(whole, self.p, overwrite=True)
 
     def _known(self, chosen: frozenset[int]) -> frozenset[int]:
         """The largest subset whose span is kept."""
@@ -231,7 +233,7 @@ class Groups:
             some = others[start : start + step]
             for k, part in zip(some, self.left(chosen, some), strict=True):
                 check_time()
-                ranks[k] = modular.modular_rank(part, self.p)
+                ranks[k] = modular_rank(part, self.p)
         return found, ranks
 
     def open(self, leaf: GroupLeaf) -> list[int]:

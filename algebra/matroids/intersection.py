@@ -25,7 +25,8 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import DualError
-from algebra.linalg.modular import modular_echelon, times
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.residues import times
 from algebra.matroids.capped import CappedProblem
 
 # Sums of costs up to this are computed in 64 bits, larger ones in Python's integers.

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.linalg import modular
-from algebra.linalg.modular import independent_columns, modular_echelon
+from algebra.linalg.echelon import independent_columns, modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,7 +39,7 @@ class LinearMatroid:
     def rank(self, elements: Sequence[int] | np.ndarray | None = None) -> int:
         """Rank of some elements, or of all."""
         chosen = self.columns if elements is None else self.columns[:, list(elements)]
-        return modular.modular_rank(chosen, self.p)
+        return modular_rank(chosen, self.p)
 
     def greedy(self, order: Sequence[int], size: int) -> list[int]:
         """The first independent elements in an order, at most `size`."""
@@ -73,5 +74,5 @@ class LinearMatroid:
         # Each row of the chosen columns as a combination of a basis of these rows.
         combination, basis = modular_echelon(table[:, chosen].T, self.p)
         others = np.setdiff1d(np.arange(len(table)), basis)
-        taken = modular.matmul(combination[:, others].T, table[basis], self.p)
+        taken = matmul(combination[:, others].T, table[basis], self.p)
         return LinearMatroid((table[others] - taken) % self.p, self.p), len(basis)

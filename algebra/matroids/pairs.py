@@ -29,7 +29,8 @@ from functools import cached_property
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, modular_rank
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.matroids.containing import ContainingProblem
 from algebra.matroids.groups import GroupLeaf, Groups, Span
 from algebra.time_limits import check_time

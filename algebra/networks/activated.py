@@ -21,7 +21,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import EntryBound
+from algebra.linalg.primes import EntryBound
 from algebra.networks.activation import (
     ANALYTIC,
     LEAKY,

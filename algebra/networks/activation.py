@@ -34,8 +34,8 @@ from flint import acb, arb, ctx
 
 from algebra.declarations import Keyword
 from algebra.errors import InputError, one_line, shown
-from algebra.linalg.modular import SPLITMIX, times
 from algebra.linalg.numbers import exact_number
+from algebra.linalg.residues import SPLITMIX, times
 
 if TYPE_CHECKING:
     from algebra.programs.degrees import DegreeArithmetic, Differential

@@ -42,7 +42,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 import numpy as np
 
-from algebra.linalg.modular import EntryBound
+from algebra.linalg.primes import EntryBound
 from algebra.networks.base import (
     LABELS,
     STATES,

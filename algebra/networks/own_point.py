@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from algebra.documents import Document, Paragraph
-from algebra.linalg.modular import ChosenNumbers
+from algebra.linalg.primes import ChosenNumbers
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Point
 

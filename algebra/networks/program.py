@@ -35,7 +35,8 @@ import numpy as np
 
 from algebra.declarations import InFile, Keyword, Size
 from algebra.errors import InputError, shown, whole_number
-from algebra.linalg.modular import EntryBound, Residues, random_residues
+from algebra.linalg.primes import EntryBound
+from algebra.linalg.residues import Residues, random_residues
 from algebra.memory_limits import check_memory
 from algebra.networks.base import (
     MAX_CELLS,

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.modular import EntryBound
+from algebra.linalg.primes import EntryBound
 from algebra.linalg.sparse import as_block
 from algebra.networks.base import LABELS, Axis, Cell, ColumnFactors, Factors, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits

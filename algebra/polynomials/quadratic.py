@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues
 from algebra.time_limits import checked
 
 

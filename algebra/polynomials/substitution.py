@@ -16,7 +16,8 @@ from functools import cached_property
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues
 from algebra.polynomials.quadratic import Quadrics, merged
 from algebra.time_limits import check_time
 

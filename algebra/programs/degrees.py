@@ -35,7 +35,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.linalg.modular import EntryBound
+from algebra.linalg.primes import EntryBound
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import EXPONENTIAL
 from algebra.programs.program import Node, Program

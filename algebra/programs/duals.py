@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.linalg.modular import Residues
+from algebra.linalg.residues import Residues
 from algebra.programs.program import Node
 from algebra.programs.residues import ModularArithmetic
 

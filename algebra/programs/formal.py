@@ -85,7 +85,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.linalg.modular import SPLITMIX, Residues, inverses, times
+from algebra.linalg.residues import SPLITMIX, Residues, inverses, times
 from algebra.programs.program import Node, Program
 from algebra.programs.residues import ModularArithmetic, NoResidues
 

@@ -16,16 +16,11 @@ from functools import cached_property
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import (
-    PRIME_SIZES,
-    Residues,
-    independent_columns,
-    matmul,
-    modular_rank,
-    random_prime,
-    random_residues,
-    times,
-)
+from algebra.linalg.echelon import independent_columns
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import PRIME_SIZES, random_prime
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.short_primes import BITS, STORED, signed
 from algebra.memory_limits import in_units, limit_for, limit_in_words, memory_limit, need_left
 from algebra.programs.arrays import placed

@@ -52,8 +52,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import modular_rank
 from algebra.linalg.numbers import exact_number
+from algebra.linalg.ranks import modular_rank
 from algebra.programs.program import Builder, Value
 
 # Words for learnable leaks, and the number for no leak.

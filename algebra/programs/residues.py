@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import Residues, added, inverses, matmul, sum_of, times
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues, added, inverses, sum_of, times
 from algebra.linalg.short_primes import BITS, as_doubles, unsigned
 from algebra.linalg.sparse import SparseBlock, sparse_contraction
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total

@@ -43,7 +43,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, modular_rank
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluation_order, value_of
 from algebra.programs.formal import Formal, FormalArithmetic

@@ -34,7 +34,7 @@ from math import prod
 
 import numpy as np
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.memory_limits import memory_limit
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate

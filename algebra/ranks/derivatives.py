@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import matmul, times
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import times
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network, Point
 from algebra.networks.protocols import jacobian_of

@@ -35,16 +35,11 @@ from math import prod
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.modular import (
-    MEDIUM,
-    PRIME_SIZES,
-    Residues,
-    deficit_probability,
-    matmul,
-    modular_kernel,
-    modular_rank,
-    random_residues,
-)
+from algebra.linalg.echelon import modular_kernel
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import PRIME_SIZES, deficit_probability
+from algebra.linalg.ranks import MEDIUM, modular_rank
+from algebra.linalg.residues import Residues, random_residues
 from algebra.networks.base import Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell

@@ -37,7 +37,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, random_residues, times
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
 from algebra.memory_limits import check_memory
 from algebra.networks.base import LABELS, ColumnFactors, Factors, Network, Point

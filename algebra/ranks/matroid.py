@@ -13,7 +13,7 @@ from itertools import islice
 
 import numpy as np
 
-from algebra.linalg.modular import random_points
+from algebra.linalg.primes import random_points
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import arb_mat, ctx, fmpq
 
-from algebra.linalg.modular import independent_columns
+from algebra.linalg.echelon import independent_columns
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell

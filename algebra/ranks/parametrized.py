@@ -34,7 +34,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.modular import EntryBound
+from algebra.linalg.primes import EntryBound
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import (
     LABELS,

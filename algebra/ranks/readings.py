@@ -12,7 +12,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from algebra.linalg.modular import Residues
+from algebra.linalg.residues import Residues
 from algebra.networks.base import LABELS, Cell, Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.ranks.jacobian import jacobian

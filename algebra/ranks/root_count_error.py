@@ -63,8 +63,8 @@ from fractions import Fraction
 from math import inf
 from typing import Any
 
-from algebra.linalg.modular import PRIME_COUNT
 from algebra.linalg.numbers import float_text, nearest_double
+from algebra.linalg.primes import PRIME_COUNT
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 

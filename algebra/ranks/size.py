@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Iterable
 
 from algebra.errors import LargeMemory, Unfinished
-from algebra.linalg.modular import LARGE
+from algebra.linalg.ranks import LARGE
 from algebra.memory_limits import NEGLIGIBLE, in_units, limit_in_words, memory_limit
 from algebra.networks.base import LABELS, Network
 from algebra.networks.protocols import jacobian_of

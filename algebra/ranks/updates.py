@@ -49,7 +49,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, added_groups, matmul, random_residues, times
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues, added_groups, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
 from algebra.problems.updates import Gain, LowRank, Tied, Update

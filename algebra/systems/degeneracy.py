@@ -59,7 +59,9 @@ from typing import Any
 import numpy as np
 from flint import nmod_mat
 
-from algebra.linalg.modular import Residues, matmul, modular_rank
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance

@@ -50,7 +50,7 @@ import numpy as np
 from flint import acb, arb, ctx, fmpq, fmpq_mpoly, fmpz_poly, nmod_mpoly_ctx
 
 from algebra.errors import InputError
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.large import HALF, LargeNetwork, LimitNetwork
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 from algebra.polynomials.real_roots import integer_terms

@@ -17,7 +17,8 @@ from dataclasses import dataclass
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.modular import Residues, matmul, random_bytes
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues, random_bytes
 from algebra.networks.base import Network, Support
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import need_short_labels

@@ -23,7 +23,10 @@ from typing import Any
 import numpy as np
 
 from algebra.linalg.affine import Inconsistent, solve_affine
-from algebra.linalg.modular import Residues, matmul, modular_echelon, modular_kernel, modular_rank
+from algebra.linalg.echelon import modular_echelon, modular_kernel
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.polynomials.quadratic import Quadrics
 from algebra.polynomials.substitution import Composed, Survey, compose
 from algebra.systems.core import Core, DeferredBlock

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.linalg.modular import Residues
+from algebra.linalg.residues import Residues
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, Quadrics, chained
 from algebra.polynomials.rings import CoefficientRing, PrimeField
 from algebra.problems.allocation import Allocation

@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 from algebra.families.linear.inspect import inspect_linear
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation

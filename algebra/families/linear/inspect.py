@@ -10,7 +10,8 @@ from __future__ import annotations
 import random
 from functools import cache
 
-from algebra.linalg.modular import random_prime, rational_residues
+from algebra.linalg.primes import random_prime
+from algebra.linalg.residues import rational_residues
 from algebra.networks.base import Support
 from algebra.networks.protocols import HasLimits
 from algebra.polynomials.rings import RationalField

@@ -6,7 +6,7 @@ import random
 from dataclasses import replace
 
 from algebra.arguments.certify import generic_ranks
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.base import Support
 from algebra.networks.program import FILE, ProgramNetwork
 from algebra.problems.allocation import Allocation

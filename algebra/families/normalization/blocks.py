@@ -42,7 +42,10 @@ from typing import Any
 import numpy as np
 
 from algebra.families.normalization.khatri_rao import khatri_rao
-from algebra.linalg.modular import matmul, modular_echelon, random_points, random_residues
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_points
+from algebra.linalg.residues import random_residues
 from algebra.networks.normalization import NormNet
 from algebra.problems.problem import Problem
 from algebra.results import named

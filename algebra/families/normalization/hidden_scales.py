@@ -78,9 +78,11 @@ from flint import acb, acb_mat, ctx, fmpq, fmpq_mpoly_ctx, fmpz, fmpz_poly
 
 from algebra.families.normalization.khatri_rao import khatri_rao
 from algebra.families.normalization.scales import without_zeros
-from algebra.linalg.modular import modular_rank, random_prime, rational_residues
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
 from algebra.linalg.rational import Rationals, rational_kernel
 from algebra.linalg.rational_lp import INFEASIBLE, OPTIMAL, maximize
+from algebra.linalg.residues import rational_residues
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import Box, Parametrization, are_disjoint

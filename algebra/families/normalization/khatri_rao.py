@@ -43,7 +43,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, whole_number
-from algebra.linalg.modular import Residues, modular_rank, random_points, random_residues
+from algebra.linalg.primes import random_points
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues, random_residues
 from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
 
 # Number of entries of the Boolean matrices that are matched in one call.

@@ -21,7 +21,9 @@ import numpy as np
 
 from algebra.families.normalization.dense import rational_array
 from algebra.families.normalization.khatri_rao import khatri_rao
-from algebra.linalg.modular import modular_rank, random_prime, rational_residues
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import rational_residues
 
 _PRIMES = 3
 

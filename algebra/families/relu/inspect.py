@@ -10,7 +10,7 @@ from algebra.families.relu.patterns import (
     patterns_left_by_D4,
     sample_pattern_ranks,
 )
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.base import Support
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation

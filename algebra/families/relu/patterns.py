@@ -28,7 +28,10 @@ from math import comb
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.modular import Residues, batched_rank, matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import batched_rank
+from algebra.linalg.residues import Residues, random_residues
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 

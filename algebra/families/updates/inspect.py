@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from algebra.linalg.modular import modular_rank, random_points
+from algebra.linalg.primes import random_points
+from algebra.linalg.ranks import modular_rank
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import network_rank

@@ -27,7 +27,8 @@ from algebra.certificates.checks import (
 from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.family import Effort
 from algebra.families.updates.certify import same_labels
-from algebra.linalg.modular import modular_rank, random_points
+from algebra.linalg.primes import random_points
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.base import Point
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank

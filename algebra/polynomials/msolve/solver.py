@@ -33,7 +33,7 @@ from typing import Any
 from flint import fmpq_mpoly, fmpz, nmod_mpoly, nmod_poly
 
 from algebra.errors import InputError
-from algebra.linalg.modular import PRIME_SIZES
+from algebra.linalg.primes import PRIME_SIZES
 from algebra.polynomials.msolve.process import (
     Deadline,
     MsolveFailed,

@@ -45,8 +45,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
-from algebra.linalg.modular import PRIME_SIZES, ChosenNumbers
 from algebra.linalg.numbers import exact_number
+from algebra.linalg.primes import PRIME_SIZES, ChosenNumbers
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Cell, Network, Support
 from algebra.networks.masks import Masks

@@ -24,7 +24,8 @@ import numpy as np
 from flint import arb_mat
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import matmul, modular_echelon
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
 from algebra.linalg.short_primes import unsigned
 from algebra.programs.arrays import Array, placed
 from algebra.programs.balls import BallArithmetic, as_balls

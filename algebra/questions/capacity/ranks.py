@@ -30,11 +30,8 @@ from math import prod
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import (
-    Residues,
-    deficit_probability,
-    random_residues,
-)
+from algebra.linalg.primes import deficit_probability
+from algebra.linalg.residues import Residues, random_residues
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import WIDTH, unsigned
 from algebra.memory_limits import (

@@ -26,13 +26,10 @@ from math import prod
 
 import numpy as np
 
-from algebra.linalg.modular import (
-    Residues,
-    matmul,
-    modular_echelon,
-    modular_rank,
-    random_residues,
-)
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues, random_residues
 from algebra.programs.generic import (
     Columns,
     Model,

@@ -27,8 +27,9 @@ from math import lcm
 import numpy as np
 
 from algebra.errors import ErrorsAt, InputError, Unfinished, known_name
-from algebra.linalg.modular import random_points, random_residues
 from algebra.linalg.numbers import exact_number
+from algebra.linalg.primes import random_points
+from algebra.linalg.residues import random_residues
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network

@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.modular import modular_echelon
+from algebra.linalg.echelon import modular_echelon
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import TARGET, RelaxationMaker
 from algebra.networks.base import Network

@@ -54,7 +54,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.linalg.modular import matmul, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import random_residues
 from algebra.matroids.capped import Optimum
 from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
 from algebra.matroids.linear import LinearMatroid

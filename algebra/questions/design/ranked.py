@@ -20,7 +20,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.linalg.modular import modular_echelon
+from algebra.linalg.echelon import modular_echelon
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.linear import LinearMatroid
 from algebra.matroids.optimum import optimum

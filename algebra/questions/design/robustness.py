@@ -44,8 +44,11 @@ import numpy as np
 
 from algebra.documents import Document, Explanation, Step, step
 from algebra.errors import InputError
-from algebra.linalg.modular import inverses, modular_echelon, modular_rank, random_prime, times
+from algebra.linalg.echelon import modular_echelon
 from algebra.linalg.numbers import float_text
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import inverses, times
 from algebra.problems.allocation import (
     Allocation,
     Cell,

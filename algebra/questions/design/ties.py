@@ -44,7 +44,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.modular import modular_echelon, modular_rank
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.intersection import Splitting
 from algebra.networks.base import Cell
 from algebra.questions.design.demand import Demand

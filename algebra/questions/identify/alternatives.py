@@ -27,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from flint import nmod_poly
 
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.polynomials.msolve.solver import groebner_basis
 from algebra.polynomials.points import NotRadical, Points, points_of
 from algebra.polynomials.quotient import Element

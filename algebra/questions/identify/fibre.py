@@ -37,7 +37,9 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import Residues, modular_kernel, random_points
+from algebra.linalg.echelon import modular_kernel
+from algebra.linalg.primes import random_points
+from algebra.linalg.residues import Residues
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.questions.identify.effects import have_effect

@@ -26,7 +26,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, modular_echelon, modular_kernel
+from algebra.linalg.echelon import modular_echelon, modular_kernel
+from algebra.linalg.residues import Residues
 from algebra.networks.base import Network, Point
 from algebra.problems.allocation import Cell
 from algebra.problems.learning import Learning

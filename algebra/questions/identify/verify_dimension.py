@@ -42,13 +42,9 @@ from algebra.certificates.parts import read_version
 from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import Record
 from algebra.declarations import Count, Size
-from algebra.linalg.modular import (
-    PRIME_SIZES,
-    modular_rank,
-    random_prime,
-    random_residues,
-    times,
-)
+from algebra.linalg.primes import PRIME_SIZES, random_prime
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import random_residues, times
 from algebra.networks.base import Network, Support
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell

@@ -37,7 +37,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algebra.linalg.modular import Residues, matmul, modular_echelon, random_residues
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues, random_residues
 from algebra.matroids.groups import Groups, Span
 from algebra.networks.base import STATES, Point
 from algebra.networks.protocols import jacobian_of

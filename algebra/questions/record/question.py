@@ -50,8 +50,10 @@ from algebra.errors import (
     shown,
     whole_number,
 )
-from algebra.linalg.modular import ChosenNumbers, Residues, modular_rank, random_points
 from algebra.linalg.numbers import exact_number
+from algebra.linalg.primes import ChosenNumbers, random_points
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues
 from algebra.matroids.capped import CappedProblem, System
 from algebra.matroids.containing import ContainingProblem
 from algebra.matroids.groups import Span

@@ -24,7 +24,7 @@ from typing import Any
 
 from algebra.certificates.records import Record
 from algebra.errors import DualError, InputError, Unfinished
-from algebra.linalg.modular import Residues
+from algebra.linalg.residues import Residues
 from algebra.matroids.containing import cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.matroids.optimum import TARGET, RelaxationMaker, optimum_over_points

@@ -50,7 +50,7 @@ import numpy as np
 from flint import fmpq
 
 from algebra.errors import InputError, given_list, shown
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.networks.base import STATES, Network, Point
 from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of, not_known

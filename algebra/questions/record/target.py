@@ -34,13 +34,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algebra.errors import InputError, Unfinished, given_list, shown
-from algebra.linalg.modular import (
-    Residues,
-    matmul,
-    modular_kernel,
-    modular_rank,
-    random_residues,
-)
+from algebra.linalg.echelon import modular_kernel
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import Residues, random_residues
 from algebra.matroids.groups import Span
 from algebra.memory_limits import check_memory
 from algebra.networks.base import STATES, TRACES, Network, Point

@@ -46,7 +46,8 @@ from algebra.certificates.checks import (
 from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.reading import drawn_seed
-from algebra.linalg.modular import Residues, matmul, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import Residues, random_residues
 from algebra.matroids.containing import containing_bound
 from algebra.matroids.optimum import TARGET
 from algebra.matroids.spanning import spanning_bound

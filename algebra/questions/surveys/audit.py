@@ -22,8 +22,9 @@ import numpy as np
 
 from algebra.documents import Document
 from algebra.errors import InputError
-from algebra.linalg.modular import batched_rank, random_prime
 from algebra.linalg.numbers import nearest_double
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import batched_rank
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.questions.theorems.corrected import CORRECTED

@@ -21,7 +21,7 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.sparse import csr_array, vstack
 
-from algebra.linalg.modular import modular_echelon
+from algebra.linalg.echelon import modular_echelon
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, Hint, Relax
 

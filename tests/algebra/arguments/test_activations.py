@@ -9,7 +9,7 @@ import pytest
 
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.registry import certify, verify
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN

@@ -17,7 +17,8 @@ from algebra.arguments.at_infinity import (
 )
 from algebra.certificates.checks import CheckFailed
 from algebra.families.registry import verify
-from algebra.linalg.modular import modular_rank, random_prime
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearRNN, Problem, draw_instance

@@ -14,7 +14,7 @@ from algebra.arguments.partial_products import (
 )
 from algebra.certificates.checks import CheckFailed
 from algebra.families.registry import verify
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.problems.allocation import Allocation
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearFeedForward, LinearRNN, Problem, draw_instance

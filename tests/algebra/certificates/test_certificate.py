@@ -10,7 +10,7 @@ import pytest
 import matchprob as mp
 from algebra.certificates.family import Tools
 from algebra.families.registry import certify, verify
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU

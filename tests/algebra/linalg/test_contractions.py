@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.linalg.contractions import contraction
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from tests.algebra.programs.programs import residues
 
 SUMS = [

@@ -10,18 +10,16 @@ from flint import fmpq, nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.linalg import modular
-from algebra.linalg.modular import (
-    LONG_PRIME_COUNT,
-    PRIME_COUNT,
+from algebra.linalg import echelon, ranks, residues
+from algebra.linalg.echelon import modular_echelon
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import LONG_PRIME_COUNT, PRIME_COUNT, random_prime
+from algebra.linalg.products import is_sparse
+from algebra.linalg.ranks import batched_rank, modular_rank
+from algebra.linalg.residues import (
     added_groups,
-    batched_rank,
     inverses,
-    matmul,
-    modular_echelon,
-    modular_rank,
     random_bytes,
-    random_prime,
     random_residues,
     rational_residues,
     sum_of,
@@ -263,8 +261,8 @@ def test_ranks_by_blocks(p, monkeypatch):
     # A block without pivots, and one whose rows are all used up.
     known.append(np.hstack([np.zeros((20, 12), np.int64), known[0][:20], known[0][:20]]))
     expected = [modular_rank(matrix, p) for matrix in known]
-    monkeypatch.setattr(modular, "LARGE", 1)
-    monkeypatch.setattr(modular, "_BLOCK_COLUMNS", 7)
+    monkeypatch.setattr(ranks, "LARGE", 1)
+    monkeypatch.setattr(echelon, "_BLOCK_COLUMNS", 7)
     copies = [matrix.copy() for matrix in known]
     assert [modular_rank(matrix, p) for matrix in known] == expected == [30, 17, 33, 32, 0, 20]
     assert all(np.array_equal(a, b) for a, b in zip(known, copies, strict=True))
@@ -284,7 +282,7 @@ def test_random_numbers_in_parts_are_those_in_one(monkeypatch):
         (f((3, 50), 1_000_003, random.Random("parts")) % 1_000_003).tolist()
         for f in (random_residues, drawn_residues)
     ]
-    monkeypatch.setattr(modular, "_BYTES_AT_ONCE", 12)
+    monkeypatch.setattr(residues, "_BYTES_AT_ONCE", 12)
     assert whole == [
         f((3, 50), 1_000_003, random.Random("parts")).tolist()
         for f in (random_residues, drawn_residues)
@@ -296,13 +294,13 @@ def test_echelon_forms_by_blocks(monkeypatch, p):
     """Of every rank, dense and sparse, they are FLINT's, whatever the width of a block is."""
     rng = random.Random(p)
     for k in range(40):
-        monkeypatch.setattr(modular, "_WIDTH", 1 + k % 4)
+        monkeypatch.setattr(echelon, "_WIDTH", 1 + k % 4)
         rows, columns = rng.randint(1, 12), rng.randint(1, 12)
         [matrix] = low_rank(rng, p, k + 1, rows, columns)[-1:]
         if k % 2:
             matrix = matrix * (random_residues((rows, columns), 3, rng) == 0)
-        expected = modular._echelon(matrix, p)
-        found = modular._echelon_in_blocks(matrix.copy(), p)
+        expected = echelon._echelon(matrix, p)
+        found = echelon._echelon_in_blocks(matrix.copy(), p)
         assert found[1] == expected[1]
         assert (found[0] == expected[0]).all()
 
@@ -313,7 +311,7 @@ def test_a_wide_echelon_form(monkeypatch):
     a, b = random_residues((30, 9), LARGEST, rng), random_residues((9, 40), LARGEST, rng)
     matrix = matmul(a, b, LARGEST)
     before, expected = matrix.copy(), modular_echelon(matrix, LARGEST)
-    monkeypatch.setattr(modular, "_WIDE", 35)
+    monkeypatch.setattr(echelon, "_WIDE", 35)
     found = modular_echelon(matrix, LARGEST)
     assert found[1] == expected[1] == list(range(9))
     assert (found[0] == expected[0]).all()
@@ -330,8 +328,8 @@ def test_sparse_factors(columns):
     a[7, :300] = p - 1
     b = rng.integers(0, p, (400, columns))
     b[:, 0] = p - 1
-    assert modular.is_sparse(a)
-    assert not modular.is_sparse(np.ones((300, 400), np.int64))
+    assert is_sparse(a)
+    assert not is_sparse(np.ones((300, 400), np.int64))
     product = np.zeros((300, columns), object)
     for i, k in zip(*np.nonzero(a), strict=True):
         product[i] += int(a[i, k]) * b[k].astype(object)

@@ -8,15 +8,12 @@ from flint import nmod_mat
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.linalg.echelon import _Residues, modular_echelon
 from algebra.linalg.elimination import _inverse_in_parts, independent_columns
-from algebra.linalg.modular import (
-    _Residues,
-    matmul,
-    modular_echelon,
-    modular_rank,
-    random_prime,
-    random_residues,
-)
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import random_residues
 from algebra.linalg.short_primes import WIDTH, ShortRing, reduced, signed
 from tests.samples import more
 

@@ -8,7 +8,7 @@ from flint import fmpq
 from scipy import sparse
 
 from algebra.errors import InputError
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
 from algebra.problems.updates import entries_of
 

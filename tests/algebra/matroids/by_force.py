@@ -4,7 +4,7 @@ from itertools import combinations
 
 import numpy as np
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 
 
 def keeps(asked, chosen):

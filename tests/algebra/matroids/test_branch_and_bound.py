@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import DualError
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.branch_and_bound import Tree, capped_basis, conditions_cover, counting_reason
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import LagrangianLeaf

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import DualError
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.containing import ContainingProblem, cheapest_containing, containing_bound
 from algebra.matroids.groups import GroupLeaf, Groups
 from tests.samples import many

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import DualError
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.intersection import (
     CommonBasis,

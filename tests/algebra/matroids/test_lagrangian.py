@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.lagrangian import SCALE, LagrangianLeaf, LagrangianSearch
 from tests.algebra.matroids.by_force import cost_of, feasible, least_cost

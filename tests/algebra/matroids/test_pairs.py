@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.containing import cheapest_containing, containing_bound
 from algebra.matroids.pairs import PairedProblem, pair_groups
 from tests.samples import P, many

@@ -11,7 +11,9 @@ from flint import fmpq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
+from algebra.linalg.residues import random_residues
 from algebra.networks.base import LABELS, MAX_CELLS, STATES, TRACES, Point
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward

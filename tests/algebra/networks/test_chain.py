@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.base import Network
 from algebra.networks.chain import ChainLayout, need_chain
 from algebra.networks.kinds import KINDS

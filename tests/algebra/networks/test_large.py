@@ -9,7 +9,7 @@ import pytest
 from flint import fmpq
 
 import matchprob as mp
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.kinds import network_from_dict
 from algebra.networks.large import LargeNetwork, LimitNetwork
 from algebra.polynomials.rings import RationalField

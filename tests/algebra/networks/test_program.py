@@ -5,7 +5,7 @@ import base64
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import problem_from_dict
 from algebra.programs.onnx import read_onnx

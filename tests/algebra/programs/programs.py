@@ -5,7 +5,7 @@ import zlib
 
 import numpy as np
 
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.networks.activation import Activation
 from algebra.programs.arrays import placed
 from algebra.programs.program import Builder

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import inverses, random_residues, times
+from algebra.linalg.residues import inverses, random_residues, times
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import Formal, FormalArithmetic
 from algebra.programs.generic import point_prime

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.programs.generic import Columns, Model, argued, independent_rows, random_program_point
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.memory_limits import limited_memory
 from algebra.programs.duals import DualArithmetic, DualValue
 from algebra.programs.evaluate import evaluate

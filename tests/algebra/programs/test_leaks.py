@@ -8,7 +8,9 @@ import pytest
 import sympy
 
 from algebra.families.registry import certify, verify
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
+from algebra.linalg.residues import random_residues
 from algebra.problems.files import problem_from_dict
 from algebra.programs.leaks import read_leak
 from algebra.questions.identify.identification import identify

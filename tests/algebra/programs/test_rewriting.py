@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.networks.recurrent import LinearRNN
 from algebra.programs.arrays import placed
 from algebra.programs.evaluate import evaluate

@@ -8,7 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import matmul, modular_rank, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import random_residues
 from algebra.programs.generic import Columns, Model, random_program_point
 from algebra.programs.jacobian import Sweep, program_jacobian
 from algebra.programs.program import Builder

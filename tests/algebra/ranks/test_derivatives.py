@@ -5,7 +5,8 @@ import random
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import matmul, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import random_residues
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.rnn import RNN
 from algebra.ranks import few_samples, readings
 from algebra.ranks.few_samples import span_of_labels

@@ -11,7 +11,7 @@ from flint import nmod_mat
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN, SequenceRNN

@@ -6,7 +6,9 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
+from algebra.linalg.residues import random_residues
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.robustness import robustness

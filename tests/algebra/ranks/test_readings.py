@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from algebra.linalg.modular import matmul, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.residues import random_residues
 from algebra.networks import protocols
 from algebra.questions.record.blocks import direction_of
 from algebra.questions.record.question import recording_question

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.linalg.modular import PRIME_COUNT
+from algebra.linalg.primes import PRIME_COUNT
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.root_count_error import (

@@ -7,7 +7,7 @@ import pytest
 
 import matchprob as mp
 from algebra.errors import InputError
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.programs.generic import Columns, Model, random_program_point
 from algebra.questions.capacity import cells_of
 from numeric.equations.programs.patterns import pattern_at

@@ -17,7 +17,7 @@ from algebra.arguments.at_infinity import (
     solution_at_infinity,
 )
 from algebra.certificates.checks import CheckFailed
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation

@@ -22,8 +22,9 @@ from algebra.families.normalization.hidden_scales import (
     solution_count,
 )
 from algebra.families.normalization.khatri_rao import khatri_rao
-from algebra.linalg.modular import modular_rank, rational_residues
+from algebra.linalg.ranks import modular_rank
 from algebra.linalg.rational import rational_solution
+from algebra.linalg.residues import rational_residues
 from tests.samples import many
 
 

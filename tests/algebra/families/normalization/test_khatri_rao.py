@@ -18,7 +18,7 @@ from algebra.families.normalization.khatri_rao import (
     structural_ranks,
     width_needed,
 )
-from algebra.linalg.modular import random_prime
+from algebra.linalg.primes import random_prime
 from algebra.ranks.generic_rank import allocation_rank
 from benchmarks.bench_sparse_masks import modular_ranks
 from matchprob import Allocation, LinearEstimator

@@ -11,8 +11,10 @@ from algebra.families.normalization.dense import norm_bound, rational_array
 from algebra.families.normalization.khatri_rao import khatri_rao
 from algebra.families.normalization.scales import solve_scales
 from algebra.families.normalization.skip_blocks import SkipBlock, realize_by_depth
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
 from algebra.linalg.rational import rational_matrix
+from algebra.linalg.residues import random_residues
 from tests.refusals import refuses
 
 

@@ -7,7 +7,7 @@ import pytest
 import sympy
 
 from algebra.families.relu.patterns import pattern_jacobians, sample_pattern_ranks
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.ranks.budgets.cover import rank_bound
 from matchprob import Allocation, InputError, LinearEstimator, ShallowReLU
 from tests.algebra.families.relu.test_pattern_lemmas import (
@@ -57,7 +57,7 @@ def test_ranks_respect_budgets_and_lemmas():
     rows = [c for c in allocation.row_counts("W1") if c]
     units = [i for i, c in enumerate(allocation.row_counts("W1")) if c]
     patterns = random_residues((80, 4, 3), 2, rng)
-    from algebra.linalg.modular import batched_rank
+    from algebra.linalg.ranks import batched_rank
 
     ranks = batched_rank(pattern_jacobians(allocation, patterns, P, rng), P)
     for pattern, rank in zip(patterns, ranks, strict=True):

@@ -7,7 +7,9 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed, Checklist
 from algebra.families.updates import verify
-from algebra.linalg.modular import matmul, random_prime, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.primes import random_prime
+from algebra.linalg.residues import random_residues
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import learning_weights

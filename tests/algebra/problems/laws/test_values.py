@@ -10,7 +10,7 @@ import pytest
 from flint import fmpq, fmpz
 
 from algebra.families.registry import certify, verify
-from algebra.linalg.modular import ChosenNumbers, random_prime
+from algebra.linalg.primes import ChosenNumbers, random_prime
 from algebra.problems.files import problem_from_dict
 from algebra.problems.laws.values import (
     StudentSupport,

@@ -5,7 +5,7 @@ import zlib
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.programs.evaluate import evaluate
 from algebra.programs.formal import Formal, FormalArithmetic
 from algebra.programs.jacobian import program_jacobian

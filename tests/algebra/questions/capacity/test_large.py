@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import random_residues
+from algebra.linalg.residues import random_residues
 from algebra.memory_limits import limited_memory
 from algebra.programs.generic import (
     Columns,

@@ -14,7 +14,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import batched_rank
+from algebra.linalg.ranks import batched_rank
 from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.goals import GOALS, SearchOptions
 from algebra.questions.design.maximal import cheapest_maximal

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import checked_demand
 from algebra.ranks.generic_rank import allocation_rank

@@ -6,7 +6,7 @@ from itertools import combinations, islice
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.ranked import ranked_bases
 from algebra.ranks.jacobian import all_cells

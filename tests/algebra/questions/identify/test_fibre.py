@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.linalg.modular import modular_kernel
+from algebra.linalg.echelon import modular_kernel
 from algebra.questions.identify.fibre import fibre, fibre_of_moves
 from algebra.ranks.generic_rank import TARGET_ERROR, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point

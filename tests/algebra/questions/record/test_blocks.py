@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids import groups as groups_module
 from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.questions.record import blocks

@@ -11,7 +11,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import modular_rank, random_prime
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids import groups as groups_module
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward

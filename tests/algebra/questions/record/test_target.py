@@ -7,7 +7,9 @@ import numpy as np
 import pytest
 
 from algebra.errors import Unfinished
-from algebra.linalg.modular import matmul, modular_rank, random_residues
+from algebra.linalg.modular import matmul
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import random_residues
 from algebra.matroids.containing import ContainingProblem
 from algebra.matroids.pairs import PairedProblem
 from algebra.networks.ffn import FeedForward

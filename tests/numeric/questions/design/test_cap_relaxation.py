@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.matroids.branch_and_bound import capped_basis
 from algebra.matroids.capped import CappedProblem
 from algebra.matroids.intersection import CommonBasis, common_basis
