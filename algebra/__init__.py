@@ -27,4 +27,5 @@ systems/        The equations of an allocation, their incidence, their core, and
 memory_limits   One memory limit for a whole call, compared with estimates before the work
 time_limits     One time limit for a whole call, checked in the innermost loops; phases
 words           Words of counts and lists, as results print them
+workers         Child processes that answer one request after the other
 """

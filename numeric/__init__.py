@@ -3,7 +3,6 @@ engines, studies. `matchprob` imports it; it does not import `matchprob`.
 
 arguments/      Searches for evidence that exact arguments then check
 certification/  Krawczyk's test: which approximate roots are near exact ones, and which are real
-children        A child process with a protocol of JSON lines
 conditions      Condition of a match: bounds of its Jacobian's smallest singular value
 count_result    The counts of many instances: how many real solutions, which are open, and why
 counts          Counts of real solutions: one result class for all engines

@@ -218,6 +218,7 @@ FLOATS = {
     "algebra/files/opening.py": SECONDS,
     "algebra/files/arrays.py": "arrays of doubles in files",
     "algebra/children.py": SECONDS,
+    "algebra/workers.py": SECONDS,
     "algebra/certificates/certificate.py": SECONDS,
     "algebra/certificates/explanation.py": SECONDS,
     "algebra/questions/design/goals.py": SECONDS,

@@ -34,6 +34,6 @@ def by_flint(function: Callable[..., Any], matrix: Residues, *more: int) -> Any:
     """One call into FLINT; in a child if it may last for a second or more: no check of the time."""
     if matrix.size * min(matrix.shape) <= _LONG:
         return function(matrix, *more)
-    from algebra.children import call_apart
+    from algebra.workers import call_apart
 
     return call_apart(function, matrix, *more)

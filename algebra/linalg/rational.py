@@ -126,7 +126,7 @@ def _rref(given: fmpq_mat) -> tuple[fmpq_mat, int]:
     if not _is_long(given):
         reduced, found = given.rref()
         return reduced, int(found)
-    from algebra.children import call_apart
+    from algebra.workers import call_apart
 
     rows, columns = given.nrows(), given.ncols()
     entries, found = call_apart(_rref_of_pairs, _pairs(given), rows, columns)

@@ -29,9 +29,9 @@ from typing import Any
 
 import numpy as np
 
-from algebra.children import call_apart
 from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, check_time, within
+from algebra.workers import call_apart
 
 SYMMETRIC, ALTERNATING, OTHER = "symmetric", "alternating", "other"
 # Largest probability that a group which contains A_N is not recognized as such.

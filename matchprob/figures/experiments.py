@@ -8,8 +8,9 @@ from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
 
-from algebra.children import POLL_SECONDS, Caller
+from algebra.children import POLL_SECONDS
 from algebra.time_limits import StopRequest, check_time, checked, stoppable
+from algebra.workers import Worker
 from matchprob.figures import Run
 from numeric.studies.store import Store
 
@@ -104,14 +105,14 @@ def _work_apart(
 ) -> None:
     """Compute tasks in a child process until none are left."""
     try:
-        with stoppable(request), Caller() as caller, suppress(Empty):
+        with stoppable(request), Worker() as worker, suppress(Empty):
             while True:
                 task = left.get_nowait()
-                finished.put((task, caller.call(_call, work, task)))
+                finished.put((task, worker.call(_call, work, task)))
     except BaseException as error:
         finished.put(error)
 
 
 def _call(work: Callable[[Task], Result], task: Task) -> Result:
-    """For `Caller`, which imports functions by their names: `work` may be a partial."""
+    """For `Worker`, which imports functions by their names: `work` may be a partial."""
     return work(task)

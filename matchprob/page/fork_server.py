@@ -27,8 +27,8 @@ from typing import Any
 
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import Interrupted, StopRequest, stoppable
+from algebra.workers import receive, send
 from matchprob.page.job_runner import LOADED
-from numeric.studies.workers import receive, send
 
 # Idle seconds before another module is loaded, and between two checks for ended jobs.
 _QUIET = 0.05

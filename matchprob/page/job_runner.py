@@ -21,7 +21,7 @@ from typing import Any
 
 from algebra.children import end_child, start_child
 from algebra.errors import Unfinished
-from numeric.studies.workers import receive, send
+from algebra.workers import receive, send
 
 # Seconds in which a cancelled job may send its result before it is killed.
 PATIENCE = 0.6

@@ -8,6 +8,5 @@ store    Trials on disk: an SQLite file that several processes may share
 study    Studies: trials computed by this or other processes, and their estimate
 together  Several studies in turns: an interrupt leaves all with about as many trials
 trials   The description of trials as plain data, from which every process computes the same
-worker   A worker process, ``python -m numeric.studies.worker``, started by `workers`
 workers  Local worker processes that compute chunks of trials
 """

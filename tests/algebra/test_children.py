@@ -6,12 +6,11 @@ import sys
 import threading
 import time
 from collections.abc import Callable
-from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
-from algebra.children import call_apart, end_child, run_program, start_child
+from algebra.children import end_child, run_program, start_child
 from algebra.time_limits import Interrupted, OutOfTime, StopRequest, stoppable, within
 
 
@@ -95,21 +94,3 @@ def test_what_a_child_starts_ends_with_it(tmp_path: Path) -> None:
     finally:
         end_child(child)
     eventually(lambda: not is_alive(pid))
-
-
-def test_a_long_call_is_made_in_a_child_where_it_can_be_ended() -> None:
-    """The same value; it ends with the limit, even in code that cannot check the time."""
-    assert call_apart(os.getpid) == os.getpid()
-    with within(60.0):
-        assert call_apart(os.getpid) != os.getpid()
-        assert call_apart(Fraction, 1, 3) == Fraction(1, 3)
-    with pytest.raises(OutOfTime), within(0.5):
-        call_apart(time.sleep, 60)
-
-
-def test_a_child_without_a_value_is_an_error() -> None:
-    """Its last output is in the message; a lack of memory is reported as such."""
-    with pytest.raises(RuntimeError, match="ZeroDivisionError"), within(60.0):
-        call_apart(Fraction, 1, 0)
-    with pytest.raises(MemoryError), within(60.0):
-        call_apart(bytearray, 1 << 62)

@@ -1,14 +1,12 @@
 """A proof file checked in this process: which format it has, and its check.
 
-`check_proofs` does this in a process of its own, which `matchprob.api.proofs.checker` starts and
-ends, with limits of memory and time.
+`matchprob.api.proofs.checker` does this in a process of its own (`check_apart`), with limits of
+memory and time.
 """
 
 from __future__ import annotations
 
 import errno
-import json
-import os
 import signal
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,7 +14,7 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from algebra.certificates.checks import FAILED, Check, Checked, CheckFailed, unfinished
 from algebra.certificates.maker import without_maker
@@ -116,38 +114,29 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Checked:
 # -- the process of the check ----------------------------------------------------------
 
 
-def check_proofs(memory: int) -> None:
-    """Check proofs, a line of JSON each, until the parent ends."""
-    # Text that a library prints must not be read as an answer.
-    replies = os.fdopen(os.dup(1), "w", encoding="utf-8")
-    os.dup2(2, 1)
+def prepare_checks(memory: int) -> None:
+    """Prepare this process for checks: it is not interrupted, and has a limit of memory in MiB."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     limit_memory(memory)
 
-    def reply(answer: dict[str, Any]) -> None:
-        replies.write(json.dumps(answer) + "\n")
-        replies.flush()
 
-    reply({"ready": True})
-    for line in sys.stdin:
-        try:
-            message = json.loads(line)
-            _import_kinds(message["kinds"], message["path"])
-            found = check_proof(message["text"], seed=message["seed"], timeout=message["timeout"])
-            answer = {
-                "verdict": found.verdict,
-                "checks": [[c.place, c.status, c.text] for c in found.checks],
-            }
-        except InputError as error:
-            answer = {"error": "input", "text": str(error)}
-        except MemoryError:
-            answer = {"error": "memory", "text": ""}
-        except Exception as error:
-            # A module that is loaded for this format may not fit into the memory either.
-            full = isinstance(error, OSError) and error.errno == errno.ENOMEM
-            kind = "memory" if full else "bug"
-            answer = {"error": kind, "text": f"{type(error).__name__}: {error}"}
-        reply(answer)
+def check_apart(
+    text: str, seed: int, timeout: float, kinds: Mapping[str, str], path: Sequence[str]
+) -> Checked:
+    """`check_proof` in a process that was prepared, with kinds that another one knows.
+
+    Raises
+    ------
+    InputError, MemoryError
+    """
+    try:
+        _import_kinds(kinds, path)
+        return check_proof(text, seed=seed, timeout=timeout)
+    except OSError as error:
+        # A module that is loaded for this format may not fit into the memory either.
+        if error.errno == errno.ENOMEM:
+            raise MemoryError from None
+        raise
 
 
 def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:

@@ -16,27 +16,22 @@ The limits do not depend on the file. Reading has lower limits of its own
 from __future__ import annotations
 
 import atexit
-import os
 import sys
 import threading
-from pathlib import Path
 
-from algebra.certificates.checks import Check, Checked, unfinished
+from algebra.certificates.checks import Checked, unfinished
 from algebra.certificates.reading import PROOF_LIMITS
-from algebra.errors import InputError, Unfinished
+from algebra.errors import Unfinished
 from algebra.memory_limits import given_memory
-from numeric.children import Child, ChildCrashed, ChildTimeout
+from algebra.workers import ChildCrashed, ChildError, ChildTimeout, Worker
+from matchprob.api.proofs.check import check_apart, check_proof, prepare_checks
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
 MEMORY = 1024
 _GRACE = 2.0
 # Seconds that a child may take to start.
 _START = 120.0
-_ROOT = str(Path(__file__).resolve().parents[3])
-_CODE = (
-    f"import sys; sys.path.insert(0, {_ROOT!r}); "
-    "from matchprob.api.proofs.check import check_proofs; check_proofs({memory})"
-)
+_NAME = "the process of the check"
 
 
 class Checker:
@@ -49,9 +44,13 @@ class Checker:
     """
 
     def __init__(self, memory: int = MEMORY) -> None:
-        self.memory = self._held = memory
-        self._child: Child | None = None
+        self.memory = memory
         self._lock = threading.Lock()
+        self._set(memory)
+
+    def _set(self, memory: int) -> None:
+        self._held = memory
+        self._worker = Worker(_NAME, prepare_checks, memory)
 
     def check(self, text: str, *, seed: int = 1, timeout: float = 60.0) -> Checked:
         """Check a proof; see `matchprob.api.proofs.check_proof`.
@@ -65,79 +64,41 @@ class Checker:
         """
         if len(text) > PROOF_LIMITS.characters:
             # It is not read at all: sending it took seconds.
-            from matchprob.api.proofs.check import check_proof
-
             return check_proof(text, seed=seed, timeout=timeout)
+        # Where no network was imported none was registered from outside either.
+        known = sys.modules.get("algebra.networks.kinds")
+        kinds = {
+            kind: cls.__module__
+            for kind, cls in (known.KINDS.registered.items() if known else ())
+            if f'"{kind}"' in text
+        }
         with self._lock:
-            child = self._running()
+            self._start()
+            given = text, seed, timeout, kinds, sys.path
             try:
-                # Where no network was imported none was registered from outside either.
-                known = sys.modules.get("algebra.networks.kinds")
-                kinds = {
-                    kind: cls.__module__
-                    for kind, cls in (known.KINDS.registered.items() if known else ())
-                    if f'"{kind}"' in text
-                }
-                child.post(
-                    {"text": text, "seed": seed, "timeout": timeout, "kinds": kinds}
-                    | {"path": sys.path}
-                )
-                answer = child.receive(timeout + _GRACE)
+                return self._worker.call(check_apart, *given, seconds=timeout + _GRACE)
             except ChildTimeout:
-                self._end()
-                text = f"the check was stopped after its limit of {timeout:g} s"
-                return self._unfinished(text, timeout)
+                how = f"the check was stopped after its limit of {timeout:g} s"
             except ChildCrashed as error:
-                self._end()
-                return self._unfinished(f"{error}, as it does when memory runs out", timeout)
-            except BaseException:
-                self._end()
-                raise
-        if "error" in answer:
-            if answer["error"] == "input":
-                raise InputError(answer["text"])
-            if answer["error"] == "memory":
-                self.close()
-                return self._unfinished("the check ran out of memory", timeout)
-            raise RuntimeError(answer["text"])
-        return Checked(answer["verdict"], tuple(Check(*check) for check in answer["checks"]))
+                how = f"{error}, as it does when memory runs out"
+            except MemoryError:
+                how = "the check ran out of memory"
+            return unfinished("", f"{how} (limits: {timeout:g} s, {self._held} MiB)")
 
     def close(self) -> None:
-        """End the child."""
+        """End the process."""
         with self._lock:
-            self._end()
+            self._worker.close()
 
-    def _unfinished(self, text: str, timeout: float) -> Checked:
-        return unfinished("", f"{text} (limits: {timeout:g} s, {self._held} MiB)")
-
-    def _running(self) -> Child:
+    def _start(self) -> None:
         memory = max(self.memory, (given_memory() or 0) >> 20)
-        if (
-            self._child is not None
-            and self._child.owner == os.getpid()
-            and self._child.alive
-            and self._held == memory
-        ):
-            return self._child
-        self._end()
-        self._held = memory
-        command = [sys.executable, "-c", _CODE.format(memory=memory)]
+        if memory != self._held:
+            self._worker.close()
+            self._set(memory)
         try:
-            child = self._child = Child("the process of the check", command, os.environ)
-            child.receive(_START)
-        except (ChildCrashed, ChildTimeout) as error:
-            self._end()
+            self._worker.start(_START)
+        except ChildError as error:
             raise Unfinished(f"no process can be started for the check: {error}") from None
-        except BaseException:
-            self._end()
-            raise
-        return child
-
-    def _end(self) -> None:
-        """Kill the child and its children."""
-        child, self._child = self._child, None
-        if child is not None:
-            child.close()
 
 
 CHECKER = Checker()

@@ -25,7 +25,7 @@ from flint import fmpq
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
-from numeric.children import ChildError
+from algebra.workers import ChildError
 from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.exact import exact_core, settled_by_elimination

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from algebra.errors import InputError
-from numeric.children import Child, ChildCrashed, ChildError
+from algebra.workers import Child, ChildCrashed, ChildError, JsonLines
 
 ENVIRONMENT = "MATCHPROB_PHCPY_PYTHON"
 INSTALL = "apt-get install python3-phcpy phcpack"
@@ -43,7 +43,7 @@ class PhcpyInstallation:
 def start_worker(interpreter: str) -> Child:
     """A worker, run with that Python; `wait_until_ready` waits until it can be used."""
     environment = {name: text for name, text in os.environ.items() if name not in _HIDDEN}
-    return Child("the phcpy process", [interpreter, str(_WORKER)], environment)
+    return Child("the phcpy process", [interpreter, str(_WORKER)], environment, JsonLines())
 
 
 def wait_until_ready(child: Child, interpreter: str, timeout: float) -> PhcpyInstallation:

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from algebra.errors import InputError, known_name
-from numeric.children import Child, ChildCrashed, ChildError, ChildTimeout
+from algebra.workers import Child, ChildCrashed, ChildError, ChildTimeout
 from numeric.engines.phcpy.install import (
     PhcpyInstallation,
     find_phcpy,

@@ -7,9 +7,9 @@ import signal
 import pytest
 
 from algebra.time_limits import check_time
+from algebra.workers import receive
 from matchprob.page import jobs
 from matchprob.page.fork_server import _do
-from numeric.studies.workers import receive
 
 
 class Interrupting(io.BytesIO):

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
+from algebra.workers import send
 from matchprob.page.job_runner import Job, JobRunner, _JobProcess
-from numeric.studies.workers import send
 
 NET = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 

@@ -52,9 +52,8 @@ def test_a_worker_that_dies_is_replaced():
         killed = []
 
         def kill_sometimes(count):
-            workers = study.workers._workers
-            if count.index in kills and workers:
-                pid = workers[0].process.pid
+            if count.index in kills:
+                pid = study.workers._workers[0].worker.child.pid
                 os.kill(pid, signal.SIGKILL)
                 killed.append(pid)
 

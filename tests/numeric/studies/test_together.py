@@ -2,6 +2,7 @@
 
 import pytest
 
+from algebra.workers import Child
 from matchprob import Problem, Store, Study
 from numeric.studies.study import InProcessWorker
 from numeric.studies.together import run_together
@@ -43,21 +44,20 @@ def test_as_alone():
     assert [f.requested for f in found] == [30, 30]
 
 
-def test_workers_are_started_only_for_chunks():
+def test_workers_are_started_only_for_chunks(monkeypatch):
     """Ten thousand workers for two chunks: two processes."""
     from numeric.studies.workers import LocalWorkers
 
     started = []
 
-    class Few(LocalWorkers):
-        def _start(self):
-            started.append(1)
-            if len(started) > 2:
-                raise AssertionError("more workers than chunks")
-            return super()._start()
+    def start(*given):
+        assert len(started) < 2, "more workers than chunks"
+        started.append(1)
+        return Child(*given)
 
+    monkeypatch.setattr("algebra.workers.Child", start)
     chunks = iter([[0, 1], [2]])
-    with Few(10_000) as crew:
+    with LocalWorkers(10_000) as crew:
         results = crew.run(studies()[0].work, lambda: next(chunks, None))
         done = [count.index for counts in results for count in counts]
     assert sorted(done) == [0, 1, 2]

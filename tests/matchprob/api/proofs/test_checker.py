@@ -87,14 +87,14 @@ def test_files_that_are_no_text_or_have_no_end(tmp_path):
 def test_a_child_that_does_not_respond_is_replaced():
     """A stopped child is killed at the time limit, the check is unfinished, the next one works."""
     assert mp.verify(MAXIMAL).holds
-    child = CHECKER._child
+    child = CHECKER._worker.child
     os.kill(child.pid, signal.SIGSTOP)
     found = mp.verify(MAXIMAL, timeout=0.5)
     assert not child.alive
     assert found.is_unfinished
     assert "limit of 0.5 s" in found.checks[0].text
     assert mp.verify(MAXIMAL).holds
-    assert CHECKER._child is not child
+    assert CHECKER._worker.child is not child
 
 
 def test_memory_of_the_child_is_limited():
@@ -132,10 +132,21 @@ def test_time_limits_of_verify_are_positive_numbers(timeout):
 
 def test_a_larger_limit_that_is_given_is_that_of_the_check(monkeypatch):
     """A limit by what is free, or a smaller one, leaves the usual one; the process starts again."""
-    started = []
-    monkeypatch.setattr(checker_module, "Child", lambda what, command, env: started.append(command))
-    own = checker_module.Checker(64)
+    asked = []
+
+    class Asked:
+        def __init__(self, name, first, memory):
+            self.memory = memory
+
+        def start(self, seconds):
+            asked.append(self.memory)
+
+        def close(self):
+            pass
+
+    monkeypatch.setattr(checker_module, "Worker", Asked)
+    own = Checker(64)
     for limit in (None, 1 << 20, 1 << 40):
-        with limited_memory(limit), contextlib.suppress(AttributeError):
-            own._running()
-    assert ["check_proofs(64)" in command[-1] for command in started] == [True, True, False]
+        with limited_memory(limit):
+            own._start()
+    assert asked == [64, 64, 1 << 20]

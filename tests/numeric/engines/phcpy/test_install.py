@@ -1,8 +1,10 @@
 """The search for phcpy."""
 
+import contextlib
+
 import pytest
 
-from numeric.engines.phcpy.install import INSTALL, find_phcpy
+from numeric.engines.phcpy.install import INSTALL, find_phcpy, start_worker
 from tests.refusals import refuses
 
 
@@ -54,3 +56,14 @@ def test_phcpy_is_found_on_the_path(monkeypatch, fake_phcpy, fake_python):
     )
     monkeypatch.setenv("PATH", "/made/for/this")
     assert find_phcpy().interpreter == good
+
+
+def test_python_settings_are_not_inherited(fake_python, monkeypatch):
+    """The settings of this Python do not apply to the other Python."""
+    monkeypatch.setenv("PYTHONPATH", "/ours")
+    monkeypatch.setenv("PYTHONHOME", "/ours")
+    python = fake_python(
+        """echo "{\\"path\\": \\"$PYTHONPATH$PYTHONHOME\\", \\"omp\\": $OMP_NUM_THREADS}" """
+    )
+    with contextlib.closing(start_worker(python.interpreter)) as one:
+        assert one.receive(10) == {"path": "", "omp": 1}
