@@ -1,18 +1,14 @@
 """A proof file checked in this process: which format it has, and its check.
 
-`matchprob.api.proofs.checker` does this in a process of its own (`check_apart`), with limits of
+`matchprob.api.proofs.checker` does this in a process of its own, with limits of
 memory and time.
 """
 
 from __future__ import annotations
 
-import errno
-import signal
-import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import replace
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -109,54 +105,6 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Checked:
     from algebra.families import registry
 
     return registry.verify(data, seed=seed, timeout=timeout, fallback=counter)
-
-
-# -- the process of the check ----------------------------------------------------------
-
-
-def prepare_checks(memory: int) -> None:
-    """Prepare this process for checks: it is not interrupted, and has a limit of memory in MiB."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    limit_memory(memory)
-
-
-def check_apart(
-    text: str, seed: int, timeout: float, kinds: Mapping[str, str], path: Sequence[str]
-) -> Checked:
-    """`check_proof` in a process that was prepared, with kinds that another one knows.
-
-    Raises
-    ------
-    InputError, MemoryError
-    """
-    try:
-        _import_kinds(kinds, path)
-        return check_proof(text, seed=seed, timeout=timeout)
-    except OSError as error:
-        # A module that is loaded for this format may not fit into the memory either.
-        if error.errno == errno.ENOMEM:
-            raise MemoryError from None
-        raise
-
-
-def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
-    """Import the modules that registered kinds of networks in the parent process."""
-    if not kinds:
-        return
-    from algebra.networks.kinds import KINDS
-
-    for kind, module in kinds.items():
-        if kind in KINDS:
-            continue
-        sys.path.extend(place for place in path if place not in sys.path)
-        with suppress(Exception):
-            import_module(module)
-        if kind not in KINDS:
-            raise InputError(
-                f"the network kind {kind!r} was registered by the module {module}, which the "
-                "process of the check cannot import: define the kind in a module on Python's path, "
-                "or call algebra.families.registry.verify"
-            )
 
 
 def limit_memory(memory: int) -> None:

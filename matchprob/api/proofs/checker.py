@@ -16,15 +16,20 @@ The limits do not depend on the file. Reading has lower limits of its own
 from __future__ import annotations
 
 import atexit
+import errno
+import signal
 import sys
 import threading
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from importlib import import_module
 
 from algebra.certificates.checks import Checked, unfinished
 from algebra.certificates.reading import PROOF_LIMITS
-from algebra.errors import Unfinished
+from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import given_memory
 from algebra.workers import ChildCrashed, ChildError, ChildTimeout, Worker
-from matchprob.api.proofs.check import check_apart, check_proof, prepare_checks
+from matchprob.api.proofs.check import check_proof, limit_memory
 
 # MiB that a check may take, and seconds after its limit at which a child is killed.
 MEMORY = 1024
@@ -99,6 +104,54 @@ class Checker:
             self._worker.start(_START)
         except ChildError as error:
             raise Unfinished(f"no process can be started for the check: {error}") from None
+
+
+# -- the process of the check ----------------------------------------------------------
+
+
+def prepare_checks(memory: int) -> None:
+    """Prepare this process for checks: it is not interrupted, and has a limit of memory in MiB."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    limit_memory(memory)
+
+
+def check_apart(
+    text: str, seed: int, timeout: float, kinds: Mapping[str, str], path: Sequence[str]
+) -> Checked:
+    """`check_proof` in a process that was prepared, with kinds that another one knows.
+
+    Raises
+    ------
+    InputError, MemoryError
+    """
+    try:
+        _import_kinds(kinds, path)
+        return check_proof(text, seed=seed, timeout=timeout)
+    except OSError as error:
+        # A module that is loaded for this format may not fit into the memory either.
+        if error.errno == errno.ENOMEM:
+            raise MemoryError from None
+        raise
+
+
+def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
+    """Import the modules that registered kinds of networks in the parent process."""
+    if not kinds:
+        return
+    from algebra.networks.kinds import KINDS
+
+    for kind, module in kinds.items():
+        if kind in KINDS:
+            continue
+        sys.path.extend(place for place in path if place not in sys.path)
+        with suppress(Exception):
+            import_module(module)
+        if kind not in KINDS:
+            raise InputError(
+                f"the network kind {kind!r} was registered by the module {module}, which the "
+                "process of the check cannot import: define the kind in a module on Python's path, "
+                "or call algebra.families.registry.verify"
+            )
 
 
 CHECKER = Checker()
