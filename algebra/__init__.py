@@ -21,10 +21,12 @@ programs/       Networks as lists of operations, evaluated in many arithmetics; 
 questions/      Questions besides the verdict: identify, record, design, capacity, surveys, theorems
 ranks/          Generic ranks: the decision whether MP = 0, and explanations by counting
 results         The base class of results: a document, a data frame, a picture
+pictures        The function that draws results, which `matchprob` registers
 schemas         The JSON Schema of tables of files, made from their declarations
 systems/        The equations of an allocation, their incidence, their core, and the generic root
                 count N
 memory_limits   One memory limit for a whole call, compared with estimates before the work
+work            Work, by which the parts of a search end
 time_limits     One time limit for a whole call, checked in the innermost loops; phases
 words           Words of counts and lists, as results print them
 workers         Child processes that answer one request after the other

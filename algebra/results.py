@@ -1,18 +1,17 @@
 """The base class of results: one document, a data frame, a picture.
 
 What a result says is its `algebra.documents.Document`; short texts, notebooks and reports are
-renderings of that.  Pictures are drawn by `matchprob.report.drawing.paint`, which `matchprob`
-registers by `paint_with` when it is imported: this module does not depend on matplotlib.
+renderings of that.  Pictures are drawn by `matchprob.report.drawing.paint`: `algebra.pictures`.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from algebra.errors import InputError
+from algebra.pictures import painted
 
 if TYPE_CHECKING:
     from algebra.documents import Document, Explanation
@@ -20,9 +19,6 @@ if TYPE_CHECKING:
 
 # Longer texts are truncated in a `repr`, not in a notebook.
 _LONGEST = 72
-
-Painter = Callable[["Result", Any], Any]
-_painters: list[Painter] = []
 
 
 def done_of(done: int, wanted: int) -> int | str:
@@ -34,11 +30,6 @@ def done_of(done: int, wanted: int) -> int | str:
     (20, '7 of 20, partial')
     """
     return f"{done} of {wanted}, partial" if done < wanted else done
-
-
-def paint_with(painter: Painter) -> None:
-    """Register the function that draws results: of a result and matplotlib axes or None."""
-    _painters[:] = [painter]
 
 
 class Result(ABC):
@@ -123,9 +114,7 @@ class Result(ABC):
         InputError
             If there is nothing to draw.
         """
-        if not _painters:
-            raise InputError("pictures are drawn by matchprob: import matchprob first")
-        return _painters[0](self, ax)
+        return painted(self, ax)
 
 
 def named(source: object, *names: str) -> dict[str, Any]:

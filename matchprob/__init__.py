@@ -13,14 +13,10 @@ architecture may change only r chosen weights, its *allocation*.  The *match pro
 from __future__ import annotations
 
 import ast
-import functools
 import importlib
 import sys
-import typing
 import warnings
-from collections.abc import Iterator
 from importlib.util import find_spec
-from inspect import getsource, isfunction, unwrap
 from pathlib import Path
 from typing import Any
 
@@ -60,50 +56,6 @@ def _paint(result: Any, ax: Any) -> Any:
     return importlib.import_module("matchprob.report.drawing.paint").paint(result, ax)
 
 
-@functools.cache
-def _imported_for_types(module: str) -> dict[str, str]:
-    """The names that a module imports for type checkers only, with their modules."""
-    tree = ast.parse(getsource(sys.modules[module]))
-    return {
-        alias.name: str(node.module)
-        for block in tree.body
-        if isinstance(block, ast.If) and ast.unparse(block.test) == "TYPE_CHECKING"
-        for node in block.body
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    }
-
-
-def _typed(function: Any) -> Any:
-    # A command loads no types; who gets a function in Python may ask for its type hints.
-    own, shared = unwrap(function).__globals__, "matchprob.verbs.parameters"
-    while True:
-        try:
-            typing.get_type_hints(function)
-            return function
-        except NameError as error:
-            name = error.name
-        try:
-            known = vars(importlib.import_module(shared))
-            homes = _imported_for_types(shared) | _imported_for_types(own["__name__"])
-            own[name] = known.get(name) or getattr(importlib.import_module(homes[name]), name)
-        except (ImportError, KeyError, OSError):
-            # An optional package, or no source: the function works without the types.
-            return function
-
-
-def _methods(value: Any) -> Iterator[Any]:
-    """The functions of this project that are methods of a class."""
-    own = [base for base in getattr(value, "__mro__", ()) if base.__module__.split(".")[0] in _OURS]
-    for held in (held for base in own for held in vars(base).values()):
-        # Of a class or static method, a property, a cached property.
-        found = next(
-            (f for key in ("__func__", "fget", "func") if (f := getattr(held, key, 0))), held
-        )
-        if isfunction(found) and found.__module__.split(".")[0] in _OURS:
-            yield found
-
-
 def __getattr__(name: str) -> Any:
     if name in DEPRECATED:
         new, gone = DEPRECATED[name]
@@ -117,8 +69,7 @@ def __getattr__(name: str) -> Any:
     if module is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     value = getattr(importlib.import_module(module), name)
-    for function in [value] if isfunction(value) else _methods(value):
-        _typed(function)
+    importlib.import_module("matchprob.typed").with_types(value, _OURS)
     globals()[name] = value
     return value
 
@@ -159,4 +110,4 @@ if _text := _in_the_way():
         raise SystemExit(2)
     raise ImportError(_text)
 
-importlib.import_module("algebra.results").paint_with(_paint)
+importlib.import_module("algebra.pictures").paint_with(_paint)

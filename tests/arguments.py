@@ -1,11 +1,10 @@
 """Arguments about linear networks, checked as `verify` checks them."""
 
 from algebra.arguments.argument import Claimed
-from algebra.certificates.family import Effort
+from algebra.certificates.checks import CheckEffort
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.declarations import DEGREE
 from algebra.systems.forms import DIRECT
-from algebra.time_limits import Limits
 
 
 def checked(argument, problem, evidence, *, equations=None, roots=None, seed=1, verdict=None):
@@ -17,7 +16,7 @@ def checked(argument, problem, evidence, *, equations=None, roots=None, seed=1, 
     count = roots and RootEvidence(roots, DEGREE, DIRECT.name, (roots,), (), 0)
     size = problem.allocation.size if equations is None else equations
     claimed = Claimed(
-        verdict or next(iter(argument.why)), size, count, Effort(seed, Limits(40.0)),
+        verdict or next(iter(argument.why)), size, count, CheckEffort(seed, 40.0),
         lambda *words: said.append(words),
     )  # fmt: skip
     return argument.check(problem, evidence, claimed), said

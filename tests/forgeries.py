@@ -19,7 +19,7 @@ from typing import Any
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.networks.base import Network
 from algebra.problems.files import problem_from_dict
 from algebra.questions.record.elements import elements_of

@@ -25,7 +25,7 @@ from algebra.arguments.case import Case
 from algebra.arguments.certify import generic_ranks
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import read_problem
-from algebra.certificates.family import Effort
+from algebra.certificates.tools import Effort
 from algebra.certificates.verdicts import DISCRETE
 from algebra.errors import InputError, Unfinished
 from algebra.families.arbitrary_labels import certify_by_number

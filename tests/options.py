@@ -16,7 +16,8 @@ from typing import Any
 import matchprob as mp
 from algebra.certificates.checks import CheckFailed
 from algebra.errors import InputError
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.families.theorems import theorems
 from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict

@@ -3,7 +3,7 @@
 import copy
 import json
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 
 
 def data_of(problem, **options):

@@ -8,9 +8,10 @@ from dataclasses import replace
 import pytest
 
 import matchprob as mp
-from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
-from algebra.families.registry import certify, verify
+from algebra.certificates.tools import Effort
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.families.theorems import theorems
 from algebra.problems.features import Feature
 from tests import options

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import Say
-from algebra.certificates.family import Effort
+from algebra.certificates.checks import CheckEffort, Say
 from algebra.certificates.root_evidence import RootEvidence
 from algebra.networks.base import POLYNOMIAL_LABELS, Cell
 from algebra.problems.features import Covers, Premises
@@ -76,7 +75,7 @@ class Claimed:
         The regular minor of the file, which was checked.
     why_exact : str
         Why ranks modulo primes are the generic ranks; "" if only the minor shows it.
-    effort : Effort
+    effort : CheckEffort
         Primes, points and instances follow from its seed.
     say : callable
         Takes place, status and text of what was found.
@@ -85,7 +84,7 @@ class Claimed:
     verdict: str
     equations: int
     roots: RootEvidence | None
-    effort: Effort
+    effort: CheckEffort
     say: Say
     why_exact: str = POLYNOMIAL_LABELS
     minor: Minor | None = None
@@ -98,7 +97,7 @@ class Claimed:
     @property
     def seconds(self) -> float:
         """Time for a Gröbner basis."""
-        return self.effort.limits.basis
+        return self.effort.basis
 
 
 @dataclass(frozen=True)

@@ -80,8 +80,9 @@ from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.systems.label_equations import written_labels
 from algebra.systems.root_count import RootCountError
-from algebra.time_limits import OutOfTime, check_time, end_of_part, has_passed, now, phase, spend
+from algebra.time_limits import OutOfTime, check_time, phase
 from algebra.words import plural
+from algebra.work import end_of_part, has_passed, now, spend
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

@@ -10,12 +10,12 @@ from typing import Any, TypeVar
 from algebra.arguments.argument import Argument, FoundEvidence
 from algebra.arguments.order import Attempt
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.family import Effort
 from algebra.certificates.minors import MinorInFile
 from algebra.certificates.on_ranks import rank_evidence
 from algebra.certificates.rank_claims import why_generic
 from algebra.certificates.records import write_form
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.tools import Effort
 from algebra.certificates.verdicts import UNDECIDED
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature, Features
@@ -26,6 +26,7 @@ from algebra.ranks.minors import Minor, minor_in_time, none_found
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.systems.root_count import NUMERICAL, RootCount
 from algebra.time_limits import is_over
+from algebra.work import SHARES
 
 MINOR = "regular_minor"
 # Labels that questions about ranks are not about.
@@ -175,7 +176,7 @@ class Case:
         self.covered = frozenset(t.claim for t in theorems if t.applies(self.features))
         self.attempt = self._attempts[attempt.argument]
         self._attempts[attempt.argument] += 1
-        self.seconds = self.effort.limits.part(attempt.divisor)
+        self.seconds = self.effort.limits.part(getattr(SHARES, attempt.share))
         return bool(self.covered)
 
     def state(self, name: str, make: Callable[[], _State]) -> _State:

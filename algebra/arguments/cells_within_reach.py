@@ -30,8 +30,9 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.parametrized import by_updates
 from algebra.systems.equivalent_cells import reached_cells, within_reach
-from algebra.time_limits import Limits, OutOfTime, within
+from algebra.time_limits import OutOfTime, within
 from algebra.words import plural
+from algebra.work import Limits
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

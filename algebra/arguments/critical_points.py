@@ -76,8 +76,9 @@ from algebra.systems.forms import DIRECT
 from algebra.systems.instances import modular_instance, rational_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
 from algebra.systems.system import build_system
-from algebra.time_limits import check_time, end_of_part, has_passed, phase
+from algebra.time_limits import check_time, phase
 from algebra.words import plural
+from algebra.work import end_of_part, has_passed
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

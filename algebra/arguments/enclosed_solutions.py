@@ -63,9 +63,9 @@ from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.arguments.evidence import Samples, Weights, need_drawn
 from algebra.arguments.no_real_root import PERSISTS, is_smooth
 from algebra.certificates.checks import PROVED, CheckFailed, Say
-from algebra.certificates.family import NonRealInstance
 from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY
 from algebra.certificates.records import Context, Record, matrix, rational_of
+from algebra.certificates.tools import NonRealInstance
 from algebra.certificates.verdicts import INTERMEDIATE
 from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.linalg.rational import Rationals, rational_matrix, rational_rank

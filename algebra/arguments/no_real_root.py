@@ -104,14 +104,8 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
 from algebra.systems.forms import forms
 from algebra.systems.instances import rational_core, rational_instance
-from algebra.time_limits import (
-    OutOfTime,
-    end_of_part,
-    phase,
-    seconds_until,
-    spend,
-    time_left,
-)
+from algebra.time_limits import OutOfTime, phase, time_left
+from algebra.work import end_of_part, seconds_until, spend
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

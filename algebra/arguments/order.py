@@ -10,7 +10,6 @@ from dataclasses import dataclass
 from importlib import import_module
 
 from algebra.arguments.argument import KEYS, Argument
-from algebra.time_limits import SHARES
 
 ROOT_COUNT = "root_count"
 
@@ -22,12 +21,13 @@ class Attempt:
     Attributes
     ----------
     argument : str
-    divisor : int
-        A Gröbner basis of this search gets the time of the call divided by this number.
+    share : str
+        The part of the call that a Gröbner basis of this search gets: a field of
+        `algebra.work.Shares`.
     """
 
     argument: str
-    divisor: int = SHARES.root_count
+    share: str = "root_count"
 
 
 # By cost: a search that comes twice gets more time, or tries another way.
@@ -35,7 +35,7 @@ ORDER = (
     Attempt("everything_learns"),
     Attempt("affine_part"),
     Attempt("stuck_output"),
-    Attempt("cells_within_reach", SHARES.cells),
+    Attempt("cells_within_reach", "cells"),
     Attempt(ROOT_COUNT),
     Attempt("teacher_reached"),
     Attempt("dual_bases"),
@@ -43,13 +43,13 @@ ORDER = (
     Attempt("no_real_root"),
     Attempt("definite_form"),
     Attempt("enclosed_solutions"),
-    Attempt("sub_allocation", SHARES.later),
-    Attempt("at_infinity", SHARES.last),
-    Attempt("sub_allocation", SHARES.later),
-    Attempt("partial_products", SHARES.later),
-    Attempt("at_infinity", SHARES.last),
-    Attempt("critical_points", SHARES.last),
-    Attempt("sub_allocation", SHARES.later),
+    Attempt("sub_allocation", "later"),
+    Attempt("at_infinity", "last"),
+    Attempt("sub_allocation", "later"),
+    Attempt("partial_products", "later"),
+    Attempt("at_infinity", "last"),
+    Attempt("critical_points", "last"),
+    Attempt("sub_allocation", "later"),
 )
 NAMES = tuple(dict.fromkeys(attempt.argument for attempt in ORDER))
 # The arguments by the names of their evidence in files.

@@ -58,8 +58,9 @@ from algebra.polynomials.rings import PrimeField
 from algebra.problems.problem import Problem
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import has_short_labels, with_few_samples
-from algebra.time_limits import check_time, end_of_part, has_passed, phase, spend
+from algebra.time_limits import check_time, phase
 from algebra.words import plural
+from algebra.work import end_of_part, has_passed, spend
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

@@ -65,7 +65,7 @@ def check_root_count(
         raise CheckFailed(f"{place}.form", f"{roots.form!r} does not fit the network")
     found = recount_again(
         target, problem.student(), roots.primes, seed=claimed.seed, timeout=claimed.seconds,
-        fallback=claimed.effort.tools.root_counter,
+        fallback=claimed.effort.root_counter,
     )  # fmt: skip
     if found.at_least is not None and found.at_least > value:
         text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"

@@ -30,7 +30,8 @@ from algebra.certificates.verdicts import MAXIMAL
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
-from algebra.time_limits import OutOfTime, end_of_part, has_passed, is_over
+from algebra.time_limits import OutOfTime, is_over
+from algebra.work import end_of_part, has_passed
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case

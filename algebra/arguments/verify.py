@@ -32,12 +32,12 @@ from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
     Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
     weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.family import Effort
 from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT, need_covered
 from algebra.certificates.rank_claims import RankChecker, why_generic
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -47,13 +47,13 @@ from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 
 
-def verify_by_arguments(data: object, effort: Effort) -> Checked:
+def verify_by_arguments(data: object, effort: CheckEffort) -> Checked:
     """Verify a certificate at points of the effort's seed."""
     return verified(data, lambda claim, checklist: check_claim(claim, checklist, effort))
 
 
 def check_claim(
-    claim: Claim, checklist: Checklist, effort: Effort, more: Features = frozenset()
+    claim: Claim, checklist: Checklist, effort: CheckEffort, more: Features = frozenset()
 ) -> Conclusion:
     """Verify the claims of a certificate, except its words.
 
@@ -62,7 +62,7 @@ def check_claim(
     claim : Claim
     checklist : Checklist
         It collects the results.
-    effort : Effort
+    effort : CheckEffort
     more : frozenset of Feature, optional
         The features of a problem that is reduced to the claim's.
 
@@ -90,7 +90,7 @@ class _Checker(RankChecker):
     """The checks of one claim."""
 
     def __init__(
-        self, claim: Claim, checklist: Checklist, effort: Effort, features: Features
+        self, claim: Claim, checklist: Checklist, effort: CheckEffort, features: Features
     ) -> None:
         found = read_argued(claim)
         super().__init__(claim, found.ranks, checklist, effort)

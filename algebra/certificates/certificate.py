@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
+from algebra.certificates.compact import compact
 from algebra.certificates.explanation import explanation
-from algebra.certificates.sparse import compact
 from algebra.certificates.verdicts import (
     FORMAT,
     MINIMAL,
@@ -25,7 +25,7 @@ from algebra.problems.features import Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, named
-from algebra.time_limits import Limits
+from algebra.work import Limits
 
 
 @dataclass(frozen=True, repr=False)

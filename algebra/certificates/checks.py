@@ -10,9 +10,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from algebra.errors import Unfinished
 from algebra.time_limits import OutOfTime
+
+if TYPE_CHECKING:
+    from algebra.systems.root_count import RootCounter
 
 PROVED, PROBABLE, FAILED = "proved", "probable", "failed"
 UNCHECKED = "unchecked"
@@ -85,6 +89,30 @@ class Checked:
         if self.is_unfinished:
             return "not finished: nothing is known"
         return "holds" if self.holds else "does not hold"
+
+
+@dataclass(frozen=True)
+class CheckEffort:
+    """What a check of a certificate may use.
+
+    Attributes
+    ----------
+    seed : int
+        New points, primes and instances follow from it.
+    seconds : float
+        Of the whole check; it ends no proof that holds, only one that is not finished.
+    root_counter : callable or None
+        Counts solutions if msolve is missing or does not finish.
+    """
+
+    seed: int = 0
+    seconds: float = 120
+    root_counter: RootCounter | None = None
+
+    @property
+    def basis(self) -> float:
+        """Seconds for one Gröbner basis: half, finite even without a limit."""
+        return min(self.seconds / 2, 1_000_000)
 
 
 class CheckFailed(Exception):

@@ -19,8 +19,9 @@ from algebra.certificates.verdicts import (
 from algebra.documents import Explanation, Step, step
 from algebra.networks.protocols import HasJacobian
 from algebra.problems.features import Feature
-from algebra.time_limits import LimitReached, Limits
+from algebra.time_limits import LimitReached
 from algebra.words import plural
+from algebra.work import Limits
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate

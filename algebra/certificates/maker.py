@@ -2,21 +2,19 @@
 
 It names the versions of matchprob and of msolve, for a reader who wants to make the file again.
 A file proves what it proves whoever made it: `verify` reads the key as text and says that it is not
-checked.  `file_text` writes it; results in Python and tables inside of others do not have it.
+checked.  `algebra.certificates.signing.file_text` writes it; results in Python and tables inside of
+others do not have it.
 """
 
 from __future__ import annotations
 
-import importlib.metadata
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Any
 
 from algebra.certificates.checks import UNCHECKED, Check, CheckFailed
 from algebra.certificates.records import Record
-from algebra.errors import InputError, one_line
+from algebra.errors import one_line
 
 KEY = "made_by"
 # Longer names of versions are refused.
@@ -43,42 +41,6 @@ class Maker(Record):
         for name, value in vars(self).items():
             if len(value or "") > _LONGEST:
                 raise CheckFailed(f"{place}.{name}", f"has more than {_LONGEST} characters")
-
-
-@cache
-def maker() -> Maker:
-    """The programs that make files here."""
-    from algebra.installing import NAME
-    from algebra.polynomials.msolve.process import MsolveFailed, version
-
-    try:
-        own = importlib.metadata.version(NAME)
-    except importlib.metadata.PackageNotFoundError:
-        own = "not installed"
-    try:
-        return Maker(own, version())
-    except (InputError, MsolveFailed):
-        return Maker(own)
-
-
-def signed(data: Mapping[str, Any]) -> dict[str, Any]:
-    """Plain data of a file or a result, with the programs that made it.
-
-    Parameters
-    ----------
-    data : mapping of str to object
-
-    Examples
-    --------
-    >>> sorted(signed({"format": "matchprob-design"}))
-    ['format', 'made_by']
-    """
-    return {**data, KEY: maker().to_dict()}
-
-
-def file_text(data: Mapping[str, Any], *, indent: int | None = None) -> str:
-    """The text of a JSON file, with the programs that made it."""
-    return json.dumps(signed(data), indent=indent) + "\n"
 
 
 def without_maker(data: Mapping[str, Any]) -> tuple[dict[str, Any], tuple[Check, ...]]:

@@ -10,7 +10,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import ProblemTable, read_problem
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.records import Context, Converted, read_form
-from algebra.certificates.sparse import compact
+from algebra.certificates.sparse import as_compact
 from algebra.declarations import Count
 from algebra.errors import InputError, shown
 from algebra.linalg.numbers import exact_number
@@ -59,7 +59,7 @@ FixedProblem = Annotated[
     Converted(
         ProblemTable,
         lambda value, place, context: fixed_problem(value, place),
-        lambda problem: compact(problem.to_dict()),
+        lambda problem: as_compact(problem.to_dict()),
     ),
 ]
 

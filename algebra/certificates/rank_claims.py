@@ -19,9 +19,15 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
 
-from algebra.certificates.checks import PROBABLE, PROVED, UNCHECKED, CheckFailed, Checklist
+from algebra.certificates.checks import (
+    PROBABLE,
+    PROVED,
+    UNCHECKED,
+    CheckEffort,
+    CheckFailed,
+    Checklist,
+)
 from algebra.certificates.claim import Claim
-from algebra.certificates.family import Effort
 from algebra.certificates.points import RankClaim
 from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.root_evidence import RootEvidence
@@ -113,11 +119,11 @@ class RankChecker:
     evidence : EvidenceOnRanks
     checklist : Checklist
         It collects the results.
-    effort : Effort
+    effort : CheckEffort
     """
 
     def __init__(
-        self, claim: Claim, evidence: EvidenceOnRanks, checklist: Checklist, effort: Effort
+        self, claim: Claim, evidence: EvidenceOnRanks, checklist: Checklist, effort: CheckEffort
     ) -> None:
         self.claim, self.evidence, self.effort = claim, evidence, effort
         self.problem: Problem = claim.problem

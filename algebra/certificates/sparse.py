@@ -11,7 +11,6 @@ entries, and those for which this is not shorter, remain lists of rows; readers 
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
@@ -26,8 +25,6 @@ from algebra.declarations import Count
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.masks import LARGE
 
-# Entries of the largest matrix that is always written as rows.
-MOST_ENTRIES = 10_000
 # Integers in this range are stored in 64 bits.
 _LONG = 1 << 62
 
@@ -52,24 +49,11 @@ class SparseTable(Record):
             raise CheckFailed(f"{place}.value", "does not belong beside `values`")
 
 
-def compact(data: Any) -> Any:
-    """Plain data with its large matrices in sparse form, if that is shorter.
+def as_compact(data: Any) -> Any:
+    """`algebra.certificates.compact.compact`, which a check does not load."""
+    from algebra.certificates.compact import compact
 
-    Parameters
-    ----------
-    data : plain data
-        Tables within tables; a matrix is a list of equally long lists.
-
-    Examples
-    --------
-    >>> rows = [[0] * 200 for _ in range(100)]
-    >>> rows[1][7] = 1
-    >>> compact({"W": rows})["W"]["columns"][:3]
-    [[], [7], []]
-    """
-    if isinstance(data, Mapping):
-        return {key: compact(value) for key, value in data.items()}
-    return _sparse(data) if _is_large(data) else data
+    return compact(data)
 
 
 def has_sparse_form(value: Any) -> bool:
@@ -144,7 +128,7 @@ def entries_of(entry: Any, sparse: bool = False) -> Converted:
     def read(value: Any, place: str, context: Context) -> Any:
         return entries(value, place, context["shape"], reader_of(entry, context), sparse)
 
-    return Converted(rows | SparseTable, read, lambda array: compact(array.tolist()))
+    return Converted(rows | SparseTable, read, lambda array: as_compact(array.tolist()))
 
 
 def _increasing(value: Any, place: str, below: int) -> list[int]:
@@ -161,29 +145,3 @@ def _increasing(value: Any, place: str, below: int) -> list[int]:
 def _array(values: list[Any]) -> np.ndarray:
     is_short = all(type(v) is int and -_LONG < v < _LONG for v in values)
     return np.array(values, np.int64 if is_short else object)
-
-
-def _is_large(data: Any) -> bool:
-    return (
-        isinstance(data, list)
-        and bool(data)
-        and all(isinstance(row, list) for row in data)
-        and len({len(row) for row in data}) == 1
-        and len(data) * len(data[0]) > MOST_ENTRIES
-    )
-
-
-def _sparse(rows: list[list[Any]]) -> Any:
-    counts = Counter(v for row in rows for v in row)
-    [(rest, number)] = counts.most_common(1)
-    size = len(rows) * len(rows[0])
-    # A column for each other entry, and its value if there are several.
-    if (size - number) * (1 if len(counts) <= 2 else 2) >= size:
-        return rows
-    columns = [[j for j, v in enumerate(row) if v != rest] for row in rows]
-    out: dict[str, Any] = {"shape": [len(rows), len(rows[0])], "rest": rest}
-    if len(counts) > 2:
-        values = [[v for v in row if v != rest] for row in rows]
-        return {**out, "columns": columns, "values": values}
-    others = [v for v in counts if v != rest]
-    return {**out, "value": others[0] if others else rest, "columns": columns}

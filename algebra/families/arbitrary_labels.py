@@ -24,10 +24,10 @@ from typing import Any
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.checks import PROVED, UNCHECKED, Checked, CheckFailed, Checklist
 from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.certificates.records import Record
+from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step

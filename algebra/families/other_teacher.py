@@ -43,15 +43,16 @@ from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
     Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
     weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, read_problem, verified
-from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.certificates.records import Record
+from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import SUGGESTED
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
@@ -190,7 +191,7 @@ def _explained(verdict: str, rule: str) -> Explanation:
 
 
 def verify_other_teacher(
-    data: Mapping[str, Any], effort: Effort, verify: Callable[[Any, Effort], Checked]
+    data: Mapping[str, Any], effort: CheckEffort, verify: Callable[[Any, CheckEffort], Checked]
 ) -> Checked:
     """Verify a certificate of `certify_other_teacher`.
 

@@ -1,6 +1,7 @@
-"""The families of networks: certify and verify by the family of a network.
+"""The families of networks: verify by the family of a network.
 
-No other module depends on the family of a network.  A new family is a folder with three functions,
+`algebra.families.certify` decides by it; no other module depends on it.  A new family is a folder
+with three functions,
 and a line here.  The modules of a family are loaded when they are first used: one verb of one
 family needs few of them.
 """
@@ -8,15 +9,15 @@ family needs few of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import FAILED, Check, Checked, CheckFailed, unfinished
+from algebra.certificates.checks import FAILED, Check, Checked, CheckEffort, CheckFailed, unfinished
 from algebra.certificates.claim import NetworkInFile
-from algebra.certificates.family import Effort, Family, Tools
+from algebra.certificates.family import Family
 from algebra.certificates.parts import read_version
-from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, common
+from algebra.certificates.premises import common
 from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
@@ -24,13 +25,14 @@ from algebra.certificates.verdicts import FORMAT, VERSION
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature, Features, Premises
+from algebra.problems.features import Features
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
-from algebra.time_limits import Limits, OutOfTime, by_work, limited, within
+from algebra.time_limits import OutOfTime, within
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
+    from algebra.certificates.tools import Effort
     from algebra.systems.inspection import Inspection
     from algebra.systems.root_count import RootCounter
     from algebra.systems.written import SymbolicSystem
@@ -70,7 +72,7 @@ class FamilyOfFolder(Family):
         found: Certificate = self._function("certify")(problem, effort)
         return found
 
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Checked:
+    def verify(self, data: Mapping[str, Any], effort: CheckEffort) -> Checked:
         found: Checked = self._function("verify")(data, effort)
         return found
 
@@ -103,7 +105,7 @@ class FamilyByArguments(FamilyOfFolder):
 
         return certify_by_arguments(problem, effort)
 
-    def verify(self, data: Mapping[str, Any], effort: Effort) -> Checked:
+    def verify(self, data: Mapping[str, Any], effort: CheckEffort) -> Checked:
         from algebra.arguments.verify import verify_by_arguments
 
         return verify_by_arguments(data, effort)
@@ -147,85 +149,11 @@ def family_of(network: Network) -> Family:
     return FAMILIES[network.family]
 
 
-def certify(
-    problem: Problem,
-    *,
-    seed: int = 0,
-    timeout: float = 120.0,
-    search: float = 2.0,
-    subsets: int = 40,
-    effort: float = 1.0,
-    tools: Tools | None = None,
-) -> Certificate:
-    """Decide whether an allocation is maximal, minimal or in between.
-
-    Parameters
-    ----------
-    problem : Problem
-        With a fixed allocation.  Constraints are left out: the verdict is about matches that need
-        not satisfy them.
-    seed : int, optional
-        Determines random points and instances.
-    timeout, search, subsets, effort : optional
-        See `algebra.time_limits.Limits`; `timeout` is for the whole call, and ends it.  Searches
-        and counts are bounded by work, so that the verdict does not depend on the machine.
-    tools : Tools, optional
-        Methods in floating point; none by default.
-
-    Returns
-    -------
-    Certificate
-
-    Examples
-    --------
-    >>> from algebra.networks.recurrent import LinearRNN
-    >>> net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    >>> certify(Problem(net, {"W": [[1, 1], [0, 0]]})).verdict
-    'maximal'
-    """
-    task = Effort(seed, Limits(timeout, search, subsets, effort), tools or Tools())
-    with limited(task.limits.seconds), by_work(task.limits.work):
-        return replace(_certify(problem.without_constraints(), task), limits=task.limits)
-
-
 # Families whose arguments are about generic labels: see `algebra.families.arbitrary_labels`.
-_GENERIC = ("linear", "activations")
+GENERIC = ("linear", "activations")
 
 
-def _certify(problem: Problem, effort: Effort) -> Certificate:
-    if problem.teacher is not None:
-        from algebra.families.other_teacher import certify_other_teacher
-
-        return certify_other_teacher(problem, effort, _certify)
-    updated = bool(problem.updates)
-    if Feature.ARBITRARY_LABELS in problem.features and (
-        updated or family_of(problem.network).name not in _GENERIC
-    ):
-        from algebra.families.arbitrary_labels import certify_by_number
-
-        return certify_by_number(problem, effort)
-    if updated:
-        # Problems in which matrices learn by updates, for all networks.  An equivalent problem of
-        # cells is certified by `_certify`.
-        from algebra.families.updates.certify import certify_updates
-
-        return certify_updates(problem, effort, _certify)
-    family = family_of(problem.network)
-    # A verdict is on fixed parameters: random cells are refused here.
-    assert problem.learning is not None
-    refused = sorted(problem.features - family.covered())
-    if refused:
-        raise InputError(
-            f"verdicts on this {problem.network.title} network are not known with "
-            f"{' and '.join(refused)}: use estimate, count or decide, which treat single trials"
-        )
-    if problem.values.pinned(problem.allocation.cells):
-        # Guesses and numerical counts are for weights that are drawn.
-        effort = replace(effort, tools=Tools())
-    return family.certify(problem, effort)
-
-
-def _verify(data: Mapping[str, Any], effort: Effort) -> Checked:
+def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     claimed = read_form(Mapping[str, Any], data.get("problem"), "problem")
     if claimed.get("teacher") is not None:
         from algebra.families.other_teacher import verify_other_teacher
@@ -239,7 +167,7 @@ def _verify(data: Mapping[str, Any], effort: Effort) -> Checked:
     arbitrary = isinstance(laws, Mapping) and (
         laws.get("labels", TEACHER) != TEACHER or "noise" in laws
     )
-    if arbitrary and (updated or family_of(network).name not in _GENERIC):
+    if arbitrary and (updated or family_of(network).name not in GENERIC):
         from algebra.families.arbitrary_labels import verify_by_number
 
         return verify_by_number(data)
@@ -281,7 +209,7 @@ def verify(
         If the data is not a certificate of this format.
     """
     read_version(data, FORMAT, (VERSION,), "a certificate")
-    effort = Effort(drawn_seed(data, seed), Limits(timeout), Tools(root_counter=fallback))
+    effort = CheckEffort(drawn_seed(data, seed), timeout, fallback)
     verdict = str(data.get("verdict"))
     try:
         with within(timeout):
@@ -290,40 +218,3 @@ def verify(
         return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
     except OutOfTime as limit:
         return unfinished(verdict, str(limit))
-
-
-AS_STATED = Premises(
-    "the papers' theorems",
-    "what they say",
-    dict.fromkeys(
-        (
-            *ALMOST_ALL,
-            *CONSTRAINED,
-            *NONLINEAR,
-            Feature.EXACT,
-            Feature.PIECES,
-            Feature.DENSE_TARGET,
-            Feature.OWN_WEIGHTS,
-        ),
-        "as stated they are about sizes and learnable cells, with a teacher of the same network",
-    ),
-)
-
-
-def papers_say(problem: Problem) -> dict[str, str]:
-    """What each of the papers' theorems, as stated, says: "maximal", "minimal" or "silent".
-
-    Parameters
-    ----------
-    problem : Problem
-        With a fixed allocation.  The theorems are about a teacher's labels.
-    """
-    from algebra.problems.reduction import lowered
-    from algebra.questions.theorems.statements import what_theorems_say
-
-    if not AS_STATED.applies(problem.features):
-        return {}
-    own = family_of(problem.network).own_theorems(problem)
-    reduction = None if own else lowered(problem)
-    network = problem.network if reduction is None else reduction.problem.network
-    return own or what_theorems_say(network, problem.allocation)

@@ -16,4 +16,6 @@ rational_lp   Linear programs over the rationals, decided exactly: a small simpl
 residues      Arrays of residues: entry by entry, random ones, small products
 short_primes  Residues modulo primes of 23 bits, whose products are one product of doubles
 sparse        Matrices of residues with few entries that are not 0
+sparse_blocks  Sparse matrices as values of programs, and their Einstein sums
+sparse_products  Products of sparse matrices
 """

@@ -1,22 +1,14 @@
-"""Matrices of residues with few entries that are not 0: a connectome has far fewer than n².
-
-Products use SciPy's sparse matrices of doubles that hold integers; the limbs and the bounds of
-partial sums are those of `algebra.linalg.modular`.  Rows with more entries than a sum may have are
-cut: the matrix is a sum of matrices with fewer entries in each row.
-"""
+"""Matrices of residues with few entries that are not 0: a connectome has far fewer than n²."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
-from algebra.linalg.products import inner_limit, is_sparse, limb_product, limbs, with_sums
 from algebra.linalg.residues import Residues
-from algebra.linalg.short_primes import BITS, WIDTH, as_doubles, reduced
-from algebra.time_limits import check_time
 
 # Columns of the other factor that are multiplied at a time.
 _COLUMNS = 64
@@ -73,10 +65,9 @@ class SparseMatrix:
     @property
     def T(self) -> SparseMatrix:
         """The transpose."""
-        if "T" not in self._kept:
-            shape = self.shape[1], self.shape[0]
-            self._kept["T"] = SparseMatrix.sorted(self.columns, self.rows, self.values, shape)
-        return self._kept["T"]  # type: ignore[no-any-return]
+        shape, entries = self.shape[::-1], (self.columns, self.rows, self.values)
+        found: SparseMatrix = self.kept("T", lambda: SparseMatrix.sorted(*entries, shape))
+        return found
 
     def any(self) -> bool:
         """Whether an entry is not 0."""
@@ -109,127 +100,30 @@ class SparseMatrix:
 
     def places(self, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
         """The numbers of the entries at some places, which there are."""
-        if "places" not in self._kept:
-            self._kept["places"] = self.rows.astype(np.int64) * self.shape[1] + self.columns
-        wanted = np.asarray(rows, np.int64) * self.shape[1] + columns
-        return np.searchsorted(self._kept["places"], wanted)
+        width = self.shape[1]
+        own = self.kept("places", lambda: self.rows.astype(np.int64) * width + self.columns)
+        return np.searchsorted(own, np.asarray(rows, np.int64) * width + columns)
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> np.ndarray:
         out = np.zeros(self.shape, dtype or self.values.dtype)
         out[self.rows, self.columns] = self.values
         return out
 
+    def kept(self, key: Any, make: Callable[[], Any]) -> Any:
+        """What is made of this matrix once."""
+        if key not in self._kept:
+            self._kept[key] = make()
+        return self._kept[key]
+
     def product(self, b: Residues, p: int) -> Residues:
         """This matrix times a matrix of residues, modulo p."""
-        out = np.empty((self.shape[0], b.shape[1]), np.int64)
-        if p not in self._kept:
-            self._kept[p] = list(self._made(p))
-        parts = self._kept[p]
-        for start in range(0, b.shape[1], _COLUMNS):
-            check_time()
-            some = slice(start, start + _COLUMNS)
-            block = np.ascontiguousarray(b[:, some])
-            total = _product(parts[0], block, p)
-            for part in parts[1:]:
-                total = (total + _product(part, block, p)) % p
-            out[:, some] = total
-        return out
+        # Loaded here: few networks have sparse matrices.
+        from algebra.linalg.sparse_products import modular_product
+
+        return modular_product(self, b, p)
 
     def times(self, b: np.ndarray) -> np.ndarray:
         """This matrix times a matrix over any ring of which NumPy's arrays hold the entries."""
-        starts = np.flatnonzero(np.diff(self.rows, prepend=-1))
-        out = np.zeros((self.shape[0], b.shape[1]), np.result_type(self.values, b))
-        if not len(starts):
-            return out
-        # A zero of the ring.
-        out += self.values[:1, None] * 0 * b[:1, :]
-        for k in range(b.shape[1]):
-            check_time()
-            terms = self.values * b[self.columns, k]
-            out[self.rows[starts], k] = np.add.reduceat(terms, starts)
-        return out
+        from algebra.linalg.sparse_products import ring_product
 
-    def _made(self, p: int) -> Iterator[Any]:
-        """Sparse matrices of limbs whose products with limbs are sums of few terms."""
-        limit = WIDTH if p < 1 << BITS else inner_limit(p)
-        counts = np.bincount(self.rows, minlength=self.shape[0])
-        if counts.max(initial=0) <= limit:
-            yield self._limbs(slice(None), counts, p)
-            return
-        ends = np.cumsum(counts)
-        number = np.arange(len(self.rows)) - np.repeat(ends - counts, counts)
-        for start in range(0, int(counts.max()), limit):
-            some = (number >= start) & (number < start + limit)
-            yield self._limbs(some, np.clip(counts - start, 0, limit), p)
-
-    def _limbs(self, some: Any, counts: np.ndarray, p: int) -> Any:
-        from scipy.sparse import csr_array
-
-        starts = np.concatenate([[0], np.cumsum(counts)])
-        place = np.ascontiguousarray(self.columns[some]), starts
-        values = self.values[some] % p
-        tables = [as_doubles(values, p)] if p < 1 << BITS else with_sums(limbs(values, p))
-        return [csr_array((table, *place), shape=self.shape) for table in tables]
-
-
-def _product(part: list[Any], b: Residues, p: int) -> Residues:
-    if p < 1 << BITS:
-        found = reduced(part[0] @ as_doubles(b, p), p).astype(np.int64)
-        return np.asarray(found % p)
-    return limb_product(part, b, p)
-
-
-@dataclass(frozen=True)
-class SparseBlock:
-    """A sparse matrix as the value of a program's weight: it has a batch axis of size 1."""
-
-    matrix: SparseMatrix
-
-    @property
-    def shape(self) -> tuple[int, int, int]:
-        """With the batch axis."""
-        return (*self.matrix.shape, 1)
-
-    def any(self) -> bool:
-        """Whether an entry is not 0."""
-        return self.matrix.any()
-
-
-def as_block(weight: Any) -> Any:
-    """A weight as the value of a program: with a batch axis, or sparse if it has few entries."""
-    if isinstance(weight, SparseMatrix):
-        return SparseBlock(weight)
-    weight = np.asarray(weight)
-    if weight.dtype == np.int64 and is_sparse(weight):
-        return SparseBlock(SparseMatrix.of(weight))
-    return weight[..., None]
-
-
-def sparse_contraction(
-    factors: Sequence[tuple[str, Any]], result: str, product: Callable[[SparseMatrix, Any], Any]
-) -> Any:
-    """The Einstein sum of a sparse matrix and another value, whose last axis is the batch.
-
-    Parameters
-    ----------
-    factors : sequence of (str, value)
-        Letters of the axes, without the batch, and the value: one `SparseBlock`, one array.
-    result : str
-        Letters of the axes of the result.
-    product : callable
-        The product of a sparse matrix and an array of two axes.
-    """
-    (letters, block), (other, value) = sorted(
-        factors, key=lambda factor: not isinstance(factor[1], SparseBlock)
-    )
-    matrix = block.matrix
-    [summed] = [letter for letter in letters if letter in other]
-    if summed == letters[0]:
-        letters, matrix = letters[::-1], matrix.T
-    at = other.index(summed)
-    moved = np.moveaxis(value, at, 0)
-    flat = product(matrix, moved.reshape(len(moved), -1))
-    found = flat.reshape(matrix.shape[0], *moved.shape[1:])
-    rest = letters[0] + other.replace(summed, "")
-    order = [rest.index(letter) for letter in result]
-    return found.transpose(*order, len(rest))
+        return ring_product(self, b)

@@ -36,7 +36,7 @@ import numpy as np
 from algebra.errors import DualError
 from algebra.matroids.capped import CappedProblem, Optimum
 from algebra.matroids.lagrangian import SCALE, Hint, LagrangianLeaf, LagrangianSearch, Lines, Relax
-from algebra.time_limits import end_of_part, has_passed
+from algebra.work import end_of_part, has_passed
 
 
 @dataclass(frozen=True)

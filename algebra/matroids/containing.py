@@ -43,7 +43,8 @@ from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import Residues
 from algebra.matroids.groups import GroupLeaf, branch, least_rating
 from algebra.matroids.spanning import CheapestGroups, SpanningProblem
-from algebra.time_limits import OutOfTime, check_time, has_passed
+from algebra.time_limits import OutOfTime, check_time
+from algebra.work import has_passed
 
 # Largest number of branches for the cheapest groups that meet the cuts of a leaf.
 _BRANCHES = 2000

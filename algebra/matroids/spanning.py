@@ -44,7 +44,8 @@ import numpy as np
 from algebra.matroids.capped import System
 from algebra.matroids.exchange import Exchange
 from algebra.matroids.groups import GroupLeaf, Groups, branch, least_rating
-from algebra.time_limits import check_time, has_passed
+from algebra.time_limits import check_time
+from algebra.work import has_passed
 
 # Sums of costs below this are computed in 64 bits, larger ones in Python's integers.
 _WORD = 1 << 61

@@ -15,7 +15,6 @@ import numpy as np
 
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.sparse import SparseMatrix
-from algebra.memory_limits import in_units, limit_in_words, memory_limit
 from algebra.networks.base import MAX_CELLS, Network
 
 # Masks of more entries are sparse, if one in so many is not 0.
@@ -53,6 +52,8 @@ class Masks(Mapping[str, Any]):
             return mask
         if name not in self._arrays:
             rows, columns = mask.shape
+            from algebra.memory_limits import in_units, limit_in_words, memory_limit
+
             needed = _BYTES * rows * columns
             if needed > memory_limit():
                 raise Unfinished(

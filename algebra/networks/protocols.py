@@ -18,7 +18,6 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.linalg.primes import EntryBound
-from algebra.linalg.sparse import as_block
 from algebra.networks.base import LABELS, Axis, Cell, ColumnFactors, Factors, Matrix, Network, Point
 from algebra.networks.limits import MatrixLimits
 
@@ -86,6 +85,8 @@ class HasJacobian(Network):
 
     def modular_blocks(self, point: Point) -> dict[str, Any]:
         """Values of the program's blocks; a weight only enters products, and may be sparse."""
+        from algebra.linalg.sparse_blocks import as_block
+
         shapes = self.program().weights
         return {name: as_block(point.weights[name]) for name in shapes} | {"X": point.X}
 

@@ -23,7 +23,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.linalg.contractions import contraction
-from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
+from algebra.linalg.sparse import SparseMatrix
+from algebra.linalg.sparse_blocks import SparseBlock, sparse_contraction
 from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program
 from algebra.time_limits import check_time

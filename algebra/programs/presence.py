@@ -16,7 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
+from algebra.linalg.sparse import SparseMatrix
+from algebra.linalg.sparse_blocks import SparseBlock, sparse_contraction
 from algebra.programs.arrays import Signs
 from algebra.programs.evaluate import evaluate
 from algebra.programs.program import Node, Program

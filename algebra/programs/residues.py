@@ -13,7 +13,7 @@ from algebra.errors import Unfinished
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import Residues, added, inverses, sum_of, times
 from algebra.linalg.short_primes import BITS, as_doubles, unsigned
-from algebra.linalg.sparse import SparseBlock, sparse_contraction
+from algebra.linalg.sparse_blocks import SparseBlock, sparse_contraction
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total
 from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.patches import Patched, Patches

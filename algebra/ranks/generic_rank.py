@@ -35,7 +35,6 @@ from math import prod
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.linalg.echelon import modular_kernel
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import PRIME_SIZES, deficit_probability
 from algebra.linalg.ranks import MEDIUM, modular_rank
@@ -338,6 +337,8 @@ def _output_part(
     if not rest:
         many = Counter(learning)
         return sum(n * modular_rank(R[list(columns)], p) for columns, n in many.items()), rest, None
+    from algebra.linalg.echelon import modular_kernel
+
     bases = {columns: modular_kernel(R[list(columns)], p) for columns in set(learning)}
     kernels = [bases[columns] for columns in learning]
     return sum(R.shape[1] - len(K) for K in kernels), rest, kernels

@@ -40,7 +40,6 @@ import numpy as np
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
-from algebra.memory_limits import check_memory
 from algebra.networks.base import LABELS, ColumnFactors, Factors, Network, Point
 from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of
@@ -52,8 +51,9 @@ from algebra.ranks.size import FOR_ECHELON, check_size
 _AT_ONCE = 1 << 18
 # Entries of factors from which on rows are computed a few at a time.
 _MANY = 1 << 25
-# About the bytes of a cell in a list.
+# About the bytes of a cell in a list, and cells that fit into any memory.
 _BYTES_OF_CELL = 120
+_FEW_CELLS = 1000
 
 
 def random_point(
@@ -210,7 +210,10 @@ def all_cells(network: Network, support: Mapping[str, np.ndarray] | None = None)
     """Every weight that exists."""
     support = support or {}
     count = _number_of_cells(network, support)
-    check_memory(_BYTES_OF_CELL * count, f"a list of {count:,} weights")
+    if count > _FEW_CELLS:
+        from algebra.memory_limits import check_memory
+
+        check_memory(_BYTES_OF_CELL * count, f"a list of {count:,} weights")
     found: list[Cell] = []
     for name, shape in network.shapes.items():
         mask = held(support, name)

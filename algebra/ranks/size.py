@@ -15,7 +15,6 @@ from collections.abc import Iterable
 
 from algebra.errors import LargeMemory, Unfinished
 from algebra.linalg.ranks import LARGE
-from algebra.memory_limits import NEGLIGIBLE, in_units, limit_in_words, memory_limit
 from algebra.networks.base import LABELS, Network
 from algebra.networks.protocols import jacobian_of
 from algebra.time_limits import TooSlow, check_time, time_left
@@ -28,7 +27,8 @@ FOR_GROUPS = 144
 # The same for large tables, whose rank is computed by blocks, and multiplications per second.
 FOR_BLOCKS = 24
 _BLOCK_RATE = 4e10
-# Bytes that cause a warning.
+# Bytes that are less than any limit of memory, and bytes that cause a warning.
+_NEGLIGIBLE = 1 << 16
 _WORTH_SAYING = 4e9
 # Multiplications modulo p per second on one core.
 _RATE = 1e9
@@ -58,8 +58,10 @@ def check_memory(needed: float, what: str, hint: str) -> None:
     -----
     LargeMemory
     """
-    if needed <= NEGLIGIBLE:
+    if needed <= _NEGLIGIBLE:
         return
+    from algebra.memory_limits import in_units, limit_in_words, memory_limit
+
     here = memory_limit()
     if needed > here:
         raise Unfinished(

@@ -65,8 +65,9 @@ from algebra.systems.forms import (
 )
 from algebra.systems.incidence import block_triangular_form
 from algebra.systems.instances import modular_core, modular_instance
-from algebra.time_limits import checked, phase, share
+from algebra.time_limits import checked, phase
 from algebra.words import plural
+from algebra.work import share
 
 
 class RootCountError(RuntimeError):

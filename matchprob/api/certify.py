@@ -9,16 +9,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError, Unfinished, shown, whole_number
-from algebra.time_limits import (
-    SHARES,
-    Limits,
-    OutOfTime,
-    limit_until,
-    limited,
-    moment_after,
-    positive_seconds,
-    within,
-)
+from algebra.time_limits import OutOfTime, limited, positive_seconds, within
+from algebra.work import SHARES, Limits, limit_until, moment_after
 from matchprob.api.question import as_problem, problem_or_model
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, ResultFile, verb
@@ -27,8 +19,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from algebra.certificates.certificate import Certificate
-    from algebra.certificates.family import NonRealInstance
     from algebra.certificates.records import Record
+    from algebra.certificates.tools import NonRealInstance
     from algebra.certificates.verification import Verification
     from algebra.problems.allocation import Allocation
     from algebra.problems.instance_files import GivenNumbers
@@ -225,10 +217,10 @@ def certify(
     Returns
     -------
     Certificate
-        See `algebra.certificates.certificate` and `algebra.families.registry`.
+        See `algebra.certificates.certificate` and `algebra.families.certify`.
     """
-    from algebra.certificates.family import Tools
-    from algebra.families import registry
+    from algebra.certificates.tools import Tools
+    from algebra.families.certify import certify as decided
 
     whole = problem_or_model(question, learn, m, sizes, constants, output)
     seed, timeout = whole_number(seed, "seed", 0), positive_seconds(timeout, "timeout")
@@ -257,7 +249,7 @@ def certify(
 
         yield from tracked_growths(solved, equations, seed)
 
-    found = registry.certify(
+    found = decided(
         problem,
         seed=seed,
         timeout=timeout,

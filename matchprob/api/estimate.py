@@ -11,14 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, overload
 
 from algebra.errors import InputError, shown, whole_number
-from algebra.time_limits import (
-    OutOfTime,
-    limit_until,
-    limited,
-    moment_after,
-    positive_seconds,
-    within,
-)
+from algebra.time_limits import OutOfTime, limited, positive_seconds, within
+from algebra.work import limit_until, moment_after
 from matchprob.api.question import as_problem, check_common, stem_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.unfinished import COUNTING_SHARE, missing_trials, trials_missing

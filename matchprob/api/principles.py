@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from algebra.errors import InputError, whole_number
-from algebra.time_limits import LimitReached, OutOfTime, limit_until, limited, moment_after
+from algebra.time_limits import LimitReached, OutOfTime, limited
+from algebra.work import limit_until, moment_after
 from matchprob.api.certify import certify
 
 if TYPE_CHECKING:

@@ -23,14 +23,8 @@ from typer.core import TyperCommand
 
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import limited_memory
-from algebra.time_limits import (
-    LimitReached,
-    OutOfTime,
-    limit_until,
-    limited,
-    moment_after,
-    within,
-)
+from algebra.time_limits import LimitReached, OutOfTime, limited, within
+from algebra.work import limit_until, moment_after
 from matchprob.cli.options import (
     UNFINISHED,
     PrintOptions,

@@ -124,7 +124,7 @@ def write_output(path: Path, content: Content, note: str = "", indent: int | Non
     from matchprob.io import files
 
     if isinstance(content, Mapping):
-        from algebra.certificates.maker import file_text
+        from algebra.certificates.signing import file_text
 
         content = file_text(content, indent=indent)
     if isinstance(content, str):
@@ -148,7 +148,7 @@ def say(text: str) -> None:
 
 def print_json(data: dict[str, Any]) -> None:
     """The one JSON object on stdout, with the versions that made it."""
-    from algebra.certificates.maker import file_text
+    from algebra.certificates.signing import file_text
 
     put(file_text(data))
 

@@ -108,7 +108,7 @@ def _certify(answer: Answer) -> None:
         answer.print_document(nothing, document)
         say("matchprob: undecided: the time limit was reached before the ranks were known")
         raise typer.Exit(UNFINISHED)
-    from algebra.families.registry import papers_say
+    from algebra.families.certify import papers_say
 
     sure, said = found.root_count_certainty, papers_say(found.problem)
     words = "; ".join(f"{name}: {word}" for name, word in said.items() if word != "silent")

@@ -36,7 +36,7 @@ from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from algebra.certificates.maker import file_text
+from algebra.certificates.signing import file_text
 from algebra.errors import InputError, Unfinished, known_name, shown
 from algebra.problems.problem import Problem
 from algebra.results import Result

@@ -31,7 +31,8 @@ from scipy.linalg import qr
 
 from algebra.networks.chain import ChainNetwork, need_chain
 from algebra.problems.problem import Problem
-from algebra.time_limits import check_time, spend
+from algebra.time_limits import check_time
+from algebra.work import spend
 
 # Bits of the second part of a path: at first, and at most.
 _BITS = 128

@@ -19,9 +19,9 @@ from __future__ import annotations
 import time
 
 from algebra.certificates.verdicts import MAXIMAL, MINIMAL
+from algebra.families.certify import certify
 from algebra.families.normalization.certify import target_rank
 from algebra.families.normalization.matching import MATCHED, UNMATCHED, applies_to, match_instance
-from algebra.families.registry import certify
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left

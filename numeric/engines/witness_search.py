@@ -52,12 +52,13 @@ from itertools import count, islice
 import numpy as np
 from scipy.optimize import nnls
 
-from algebra.certificates.family import NonRealInstance
+from algebra.certificates.tools import NonRealInstance
 from algebra.errors import InputError
 from algebra.networks.chain import need_chain
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
-from algebra.time_limits import check_time, end_of_part, has_passed, spend
+from algebra.time_limits import check_time
+from algebra.work import end_of_part, has_passed, spend
 from numeric.arguments.sign_symmetries import SignSymmetry, sign_symmetries
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.equations.arrays import pulled

@@ -26,7 +26,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.time_limits import end_of_part, has_passed
+from algebra.work import end_of_part, has_passed
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.trace_test import trace_test
 from numeric.tracking.tracker import DONE, track

@@ -22,7 +22,8 @@ from algebra.systems.root_count import (
     RootCountError,
     TraceEvidence,
 )
-from algebra.time_limits import end_of_part, phase, seconds_until, share
+from algebra.time_limits import phase
+from algebra.work import end_of_part, seconds_until, share
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.monodromy import INCOMPLETE, find_start

@@ -66,7 +66,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from algebra.time_limits import end_of_part, has_passed
+from algebra.work import end_of_part, has_passed
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.label_curve import LabelCurve, track_sections
 from numeric.tracking.pencils import (

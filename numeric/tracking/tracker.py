@@ -18,7 +18,8 @@ from typing import Protocol
 
 import numpy as np
 
-from algebra.time_limits import check_time, spend, time_left
+from algebra.time_limits import check_time, time_left
+from algebra.work import spend
 from numeric.equations.lanes.linalg import LANES
 from numeric.equations.system import ParameterSystem
 from numeric.tracking.inputs.tracker import InputsLines

@@ -1,7 +1,8 @@
 """Every result is short in a console and a table in a notebook."""
 
-from algebra import results
+from algebra import pictures
 from algebra.documents import Document
+from algebra.pictures import paint_with
 from algebra.results import Result
 from tests.refusals import refuses
 
@@ -26,8 +27,8 @@ def test_repr_is_short_and_html_is_whole():
 
 def test_plot_needs_a_painter(monkeypatch):
     """Without the package matchprob no picture is drawn; with it the result is passed to it."""
-    monkeypatch.setattr(results, "_painters", [])
+    monkeypatch.setattr(pictures, "_painters", [])
     refuses("import matchprob", Found().plot)
-    results.paint_with(lambda found, ax: (found, ax))
+    paint_with(lambda found, ax: (found, ax))
     one = Found()
     assert one.plot("axes") == (one, "axes")

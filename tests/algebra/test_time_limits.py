@@ -16,7 +16,6 @@ from algebra.errors import InputError, Unfinished
 from algebra.time_limits import (
     Interrupted,
     LimitReached,
-    Limits,
     OutOfTime,
     StopRequest,
     TooSlow,
@@ -24,17 +23,15 @@ from algebra.time_limits import (
     can_end,
     check_time,
     checked,
-    end_of_part,
-    has_passed,
     is_over,
     limited,
     positive_seconds,
-    seconds_until,
     stoppable,
     time_left,
     unlimited,
     within,
 )
+from algebra.work import Limits, end_of_part, has_passed, seconds_until
 from tests.refusals import refuses
 
 

@@ -9,11 +9,11 @@ from flint import nmod_mpoly_ctx
 
 import matchprob as mp
 from algebra import time_limits
-from algebra.families import registry
+from algebra.families import certify as deciding
 from algebra.polynomials.msolve import process
 from algebra.polynomials.msolve.process import MsolveTimeout, work_of
 from algebra.polynomials.msolve.solver import quotient_degree
-from algebra.time_limits import by_work, end_of_part, has_passed, now, seconds_until, spend
+from algebra.work import by_work, end_of_part, has_passed, now, seconds_until, spend
 from tests.refusals import refuses
 
 COLD = mp.Problem(mp.LinearRNN(n=3, T=3, b=1, d=1, m=3), {"W": [[1, 1, 0], [1, 0, 0], [0, 0, 0]]})
@@ -72,7 +72,7 @@ def test_a_slow_machine_leaves_the_same_undecided(monkeypatch, msolve):
     net = mp.LinearRNN(n=3, T=3, b=2, d=2, m=3)
     problem = mp.Problem(net, {"W": [[1, 1, 1], [1, 0, 1], [1, 1, 0]]})
     most, works = 0.05, []
-    inside = registry.by_work
+    inside = deciding.by_work
 
     @contextmanager
     def noted(limit):
@@ -80,7 +80,7 @@ def test_a_slow_machine_leaves_the_same_undecided(monkeypatch, msolve):
             yield
             works.append(now())
 
-    monkeypatch.setattr(registry, "by_work", noted)
+    monkeypatch.setattr(deciding, "by_work", noted)
     found = mp.certify(problem, effort=most / 60, timeout=600)
     real, began = time.monotonic, time.monotonic()
     monkeypatch.setattr(time_limits.time, "monotonic", lambda: began + 100 * (real() - began))

@@ -32,10 +32,10 @@ from typing import Any
 from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
-from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.points import RankData
 from algebra.certificates.premises import ALMOST_ALL
+from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import (
     INTERMEDIATE,

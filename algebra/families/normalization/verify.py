@@ -18,12 +18,12 @@ from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
     Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
     weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
 from algebra.certificates.premises import common, need_covered
 from algebra.certificates.records import PrimeAndPoint, Record
@@ -82,7 +82,7 @@ class NormalizationEvidence(Record):
                 raise CheckFailed(f"evidence.{name}", "does not belong to this evidence")
 
 
-def verify_normnet(data: object, effort: Effort) -> Checked:
+def verify_normnet(data: object, effort: CheckEffort) -> Checked:
     """Verify the certificate of a normalization network at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:
@@ -91,7 +91,7 @@ def verify_normnet(data: object, effort: Effort) -> Checked:
     return verified(data, check, common(THEOREMS))
 
 
-def _check(claim: Claim, checklist: Checklist, effort: Effort) -> Conclusion:
+def _check(claim: Claim, checklist: Checklist, effort: CheckEffort) -> Conclusion:
     """The verdict must follow by one of the arguments in the docstring of `certify`."""
     problem, verdict, say = claim.problem, claim.verdict, checklist.say
     network, reduction = problem.network, lowered(problem)
@@ -168,7 +168,7 @@ def _check_counting(claim: Claim, r: int, target: GenericRank, checklist: Checkl
 
 
 def _check_lowered(
-    claim: Claim, data: object, problem: Problem, checklist: Checklist, effort: Effort
+    claim: Claim, data: object, problem: Problem, checklist: Checklist, effort: CheckEffort
 ) -> Conclusion:
     """The verdict on the lowered problem is a verdict on the original."""
     place = "evidence.lowered"

@@ -21,9 +21,9 @@ import numpy as np
 
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
-from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.premises import NEARBY
+from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.certificates.verdicts import (
     INTERMEDIATE,

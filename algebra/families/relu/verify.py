@@ -13,12 +13,12 @@ from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
     Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
     Say,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.family import Effort
 from algebra.certificates.points import RankData
 from algebra.certificates.premises import LABELS_VANISH, common
 from algebra.certificates.records import Record
@@ -48,7 +48,7 @@ class ReluEvidence(Record):
     no_match: Mapping[str, Any] | None = None
 
 
-def verify_relu(data: object, effort: Effort) -> Checked:
+def verify_relu(data: object, effort: CheckEffort) -> Checked:
     """Verify the certificate of a shallow ReLU net at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

@@ -16,8 +16,8 @@ from typing import Any
 
 from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.family import Effort
 from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
+from algebra.certificates.tools import Effort
 from algebra.certificates.vanishing import labels_vanish
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR
 from algebra.documents import Explanation, step

@@ -20,12 +20,12 @@ from algebra.arguments.verify import check_claim
 from algebra.certificates.checks import (
     PROVED,
     Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
     nested,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.family import Effort
 from algebra.families.updates.certify import same_labels
 from algebra.linalg.primes import random_points
 from algebra.linalg.ranks import modular_rank
@@ -42,10 +42,12 @@ from algebra.systems.equivalent_cells import (
 )
 
 # Verifies the certificate of a problem of cells.
-CellCheck = Callable[[Mapping[str, Any], Effort], Checked]
+CellCheck = Callable[[Mapping[str, Any], CheckEffort], Checked]
 
 
-def verify_updates(data: Mapping[str, Any], effort: Effort, verify_cells: CellCheck) -> Checked:
+def verify_updates(
+    data: Mapping[str, Any], effort: CheckEffort, verify_cells: CellCheck
+) -> Checked:
     """Verify the certificate of a problem with updates; `verify_cells` verifies those of cells."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:

@@ -16,7 +16,7 @@ from pathlib import Path
 from algebra.children import run_program
 from algebra.errors import InputError
 from algebra.installing import MSOLVE
-from algebra.time_limits import end_of_part, is_by_work, now, spend
+from algebra.work import end_of_part, is_by_work, now, spend
 
 # msolve is started by a shell: limits are set without forking Python, and a CPU limit ends msolve
 # even if this process is killed first.

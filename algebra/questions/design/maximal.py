@@ -49,7 +49,8 @@ from algebra.questions.design.result import (
     design_of,
 )
 from algebra.systems.root_count import RootCounter
-from algebra.time_limits import OutOfTime, end_of_part, has_passed, seconds_until, unlimited
+from algebra.time_limits import OutOfTime, unlimited
+from algebra.work import end_of_part, has_passed, seconds_until
 
 if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions

@@ -65,7 +65,7 @@ from algebra.problems.allocation import Cell
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import Demand
 from algebra.questions.design.result import Design, NeuronEvidence, allocation_of, design_of
-from algebra.time_limits import end_of_part, has_passed, seconds_until
+from algebra.work import end_of_part, has_passed, seconds_until
 
 if TYPE_CHECKING:
     from algebra.questions.design.goals import SearchOptions

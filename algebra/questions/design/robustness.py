@@ -66,8 +66,9 @@ from algebra.ranks.generic_rank import (
 )
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result, named
-from algebra.time_limits import check_time, end_of_part, has_passed
+from algebra.time_limits import check_time
 from algebra.words import plural, some
+from algebra.work import end_of_part, has_passed
 
 _ORDERS = 24
 # Rows and columns that are named.

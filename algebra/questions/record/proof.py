@@ -12,6 +12,7 @@ import numpy as np
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import by_matrix
+from algebra.certificates.compact import compact
 from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.parts import (
     FixedProblem,
@@ -20,7 +21,7 @@ from algebra.certificates.parts import (
     read_version,
 )
 from algebra.certificates.records import Context, Converted, Counts, Record, rational_of
-from algebra.certificates.sparse import compact, entries_of
+from algebra.certificates.sparse import entries_of
 from algebra.declarations import Count
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.sparse import SparseMatrix

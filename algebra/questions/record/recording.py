@@ -44,8 +44,9 @@ from algebra.questions.record.question import RecordingQuestion, recording_quest
 from algebra.questions.record.result import FirstChoice, Recording
 from algebra.questions.record.target import target_states
 from algebra.ranks.generic_rank import GenericRank
-from algebra.time_limits import OutOfTime, end_of_part, has_passed, phase, time_left, within
+from algebra.time_limits import OutOfTime, phase, time_left, within
 from algebra.words import plural, some
+from algebra.work import end_of_part, has_passed
 
 # Names in a message.
 _MOST_NAMES = 12

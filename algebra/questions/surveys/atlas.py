@@ -26,7 +26,7 @@ import numpy as np
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Document
 from algebra.errors import InputError
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.files.opening import read_bytes
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
@@ -260,7 +260,7 @@ def atlas(
         Whether `decide` and `tried` are about the limit of large networks.
     seed : int, optional
     decide : callable, optional
-        Certifies one problem; `algebra.families.registry.certify` by default.
+        Certifies one problem; `algebra.families.certify.certify` by default.
     trials : int, optional
         The number of trials that `tried` makes, for the store.
     tried : callable, optional

@@ -19,7 +19,7 @@ from algebra.questions.design.odd_counts import renamings
 from algebra.questions.design.ranked import ranked_bases
 from algebra.questions.design.result import Design, allocation_of, design_of
 from algebra.questions.design.spread import most_spread
-from algebra.time_limits import end_of_part, has_passed
+from algebra.work import end_of_part, has_passed
 from matchprob.api.certify import relaxation, root_counter
 from numeric.studies.racing import Race, successive_halving
 from numeric.studies.study import Workers

@@ -10,7 +10,7 @@ from algebra.families.relu.decision import decision_data, read_decision
 from algebra.families.relu.verify import persists
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.problem import Problem
-from algebra.time_limits import end_of_part, has_passed, spend
+from algebra.work import end_of_part, has_passed, spend
 from numeric.families.relu.decide import decide_cells
 from numeric.families.relu.hull import hull_fits, learning_units
 from numeric.instances import draw_instance, to_rational

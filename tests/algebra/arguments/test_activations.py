@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward

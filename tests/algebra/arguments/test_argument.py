@@ -4,8 +4,8 @@ import pytest
 
 from algebra.arguments.argument import Claimed, counted_note, solutions
 from algebra.arguments.order import NAMES, ORDER, argument
-from algebra.certificates.family import Effort
-from algebra.time_limits import SHARES, Limits
+from algebra.certificates.checks import CheckEffort
+from algebra.work import SHARES
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -27,6 +27,6 @@ def test_notes_say_what_is_not_bounded():
 
 def test_a_check_has_the_time_of_a_count():
     """The share of `certify`, so that what was counted in time can be counted again."""
-    claimed = Claimed("maximal", 3, None, Effort(7, Limits(60.0)), print)
+    claimed = Claimed("maximal", 3, None, CheckEffort(7, 60.0), print)
     assert (claimed.seed, claimed.seconds) == (7, 60.0 / SHARES.root_count)
-    assert min(attempt.divisor for attempt in ORDER) == SHARES.root_count
+    assert min(getattr(SHARES, attempt.share) for attempt in ORDER) == SHARES.root_count

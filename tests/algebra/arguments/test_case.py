@@ -6,8 +6,8 @@ from algebra.arguments.argument import FoundEvidence
 from algebra.arguments.case import Case
 from algebra.arguments.certify import generic_ranks
 from algebra.arguments.order import Attempt, argument
-from algebra.certificates.family import Effort
-from algebra.time_limits import Limits
+from algebra.certificates.tools import Effort
+from algebra.work import Limits
 from matchprob import Problem
 from tests.samples import DIAGONAL, NET
 

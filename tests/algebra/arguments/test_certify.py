@@ -5,9 +5,10 @@ from fractions import Fraction
 import pytest
 
 from algebra.arguments.certify import certify_by_arguments
-from algebra.certificates.family import Effort, Tools
+from algebra.certificates.tools import Effort, Tools
 from algebra.systems.root_count import RootCount
-from algebra.time_limits import Limits, within
+from algebra.time_limits import within
+from algebra.work import Limits
 from matchprob import Distribution, LinearEstimator, LinearRNN, Problem
 from tests.samples import NET
 

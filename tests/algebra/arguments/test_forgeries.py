@@ -4,7 +4,7 @@ import copy
 
 import pytest
 
-from algebra.certificates.family import Tools
+from algebra.certificates.tools import Tools
 from algebra.families.registry import verify
 from algebra.systems.root_count import RootCountError
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, Problem

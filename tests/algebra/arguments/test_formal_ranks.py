@@ -10,7 +10,8 @@ import sympy
 from flint import arb, ctx
 
 from algebra.certificates.rank_claims import why_generic
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.networks.activated import SUMS, ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, AX
 from algebra.networks.base import POLYNOMIAL_LABELS, Point

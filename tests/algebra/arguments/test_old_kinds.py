@@ -6,9 +6,10 @@ import random
 import pytest
 
 from algebra.arguments.certify import certify_by_arguments
-from algebra.certificates.family import Effort
+from algebra.certificates.tools import Effort
 from algebra.certificates.verdicts import VERDICTS
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank

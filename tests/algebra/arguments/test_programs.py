@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.questions.identify.identification import identify
 from matchprob import FeedForward, Problem, ProgramNetwork
 from tests.onnx_models import MODELS, onnx, save

@@ -4,7 +4,8 @@ import pytest
 
 from algebra.arguments.root_count import ARGUMENT
 from algebra.certificates.checks import CheckFailed
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from matchprob import Allocation, LinearRNN, Problem
 from tests.arguments import checked
 from tests.plain_data import data_of

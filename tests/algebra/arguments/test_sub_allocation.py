@@ -8,7 +8,7 @@ from algebra.arguments.certify import generic_ranks
 from algebra.arguments.order import Attempt
 from algebra.arguments.sub_allocation import ARGUMENT, parts_of, search
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.family import Effort
+from algebra.certificates.tools import Effort
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import RootCountError
 from matchprob import Allocation, LinearRNN, Problem

@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from algebra.certificates.family import Tools
-from algebra.families.registry import certify, verify
+from algebra.certificates.tools import Tools
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU

@@ -8,7 +8,8 @@ import pytest
 
 from algebra.arguments.whole_column import ARGUMENT, real_degree, whole_column
 from algebra.certificates.checks import CheckFailed
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearRNN, Problem, draw_instance
 from numeric.counts import COMPLETE

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.certificates.family import Tools
-from algebra.families.registry import certify, verify
+from algebra.certificates.tools import Tools
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN

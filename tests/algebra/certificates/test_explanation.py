@@ -7,9 +7,10 @@ import pytest
 
 from algebra.arguments.order import argument
 from algebra.certificates.verdicts import DISCRETE
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.systems.root_count import RootCountError
-from algebra.time_limits import Limits
+from algebra.work import Limits
 from matchprob import Distribution, LinearFeedForward, LinearRNN, NormNet, Problem, ShallowReLU
 from tests.matchprob.explained import explained
 from tests.samples import DIAGONAL, NET

@@ -4,7 +4,7 @@ import inspect
 
 import pytest
 
-from algebra.certificates.family import Effort, Tools
+from algebra.certificates.tools import Effort, Tools
 from algebra.families.registry import FAMILIES, family_of
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
@@ -17,7 +17,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
-from algebra.time_limits import Limits
+from algebra.work import Limits
 from tests.refusals import refuses
 
 _BUILD = Builder()

@@ -7,7 +7,7 @@ import pytest
 
 import matchprob as mp
 from algebra.certificates.checks import FAILED, UNCHECKED
-from algebra.certificates.maker import maker, signed
+from algebra.certificates.signing import maker, signed
 from algebra.polynomials.msolve.process import MsolveMissing
 from matchprob.api.proofs.check import check_proof
 from matchprob.cli import app as command_line

@@ -8,7 +8,7 @@ from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.minors import MinorInFile, check_minor
 from algebra.certificates.records import read_form
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from matchprob import RNN, Problem
 
 NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="erf", biases=True)

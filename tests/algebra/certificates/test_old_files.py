@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.certificates import sparse
+from algebra.certificates import compact
 from algebra.families.registry import verify
 
 FILES = sorted((Path(__file__).parents[2] / "data" / "certificates").glob("*.json"))
@@ -28,13 +28,13 @@ def test_genuine_old_files_hold(file, msolve):
 @pytest.mark.parametrize("file", FILES, ids=lambda f: f.stem)
 def test_the_sparse_form_is_checked_alike(file, msolve, monkeypatch):
     """The checks are the same with sparse masks; one changed entry is found in both forms."""
-    monkeypatch.setattr(sparse, "MOST_ENTRIES", 0)
+    monkeypatch.setattr(compact, "MOST_ENTRIES", 0)
     data = json.loads(file.read_text(encoding="utf-8"))
-    assert outcome(data) == outcome({**data, "problem": sparse.compact(data["problem"])})
+    assert outcome(data) == outcome({**data, "problem": compact.compact(data["problem"])})
     name, rows = next(iter(data["problem"]["learnable"].items()))
     rows = [[1 - rows[0][0], *rows[0][1:]], *rows[1:]]
     data["problem"]["learnable"] = {**data["problem"]["learnable"], name: rows}
-    assert outcome(data) == outcome({**data, "problem": sparse.compact(data["problem"])})
+    assert outcome(data) == outcome({**data, "problem": compact.compact(data["problem"])})
 
 
 def outcome(data):

@@ -6,9 +6,9 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from algebra.certificates.family import Effort
 from algebra.certificates.on_ranks import certified, rank_evidence
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.tools import Effort
 from algebra.certificates.vanishing import vanishing_certificate
 from algebra.certificates.verdicts import DISCRETE
 from algebra.linalg.ranks import modular_rank

@@ -7,10 +7,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.certificates import compact as writing
 from algebra.certificates import sparse
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.compact import compact
 from algebra.certificates.fields import whole
-from algebra.certificates.sparse import compact, entries
+from algebra.certificates.sparse import entries
 from algebra.linalg.sparse import SparseMatrix
 from tests.samples import many
 
@@ -34,7 +36,7 @@ def matrices(draw):
 def test_what_is_read_is_what_was_written(rows):
     """In both forms, through JSON; the sparse form is chosen if it has fewer numbers."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sparse, "MOST_ENTRIES", 0)
+        patch.setattr(writing, "MOST_ENTRIES", 0)
         written = compact({"of": {"W": rows}})["of"]["W"]
     read = json.loads(json.dumps(written))
     shape = len(rows), len(rows[0])

@@ -13,7 +13,8 @@ from algebra.certificates.vanishing import (
     labels_vanish,
     vanishing_certificate,
 )
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, Problem, ShallowReLU
 
 

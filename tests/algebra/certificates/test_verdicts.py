@@ -1,7 +1,7 @@
 """The names of verdicts, and the sentences that families share."""
 
 from algebra.certificates.verdicts import NEAR, NEAR_LABELS, VERDICTS, near
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.problems.laws.distribution import Distribution
 from matchprob import Problem
 from tests.samples import DIAGONAL, NET, ROW, SEVEN

@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 import matchprob as mp
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.problems.laws.distribution import Distribution
 from numeric.instances import draw_instance
 from tests.refusals import refuses

@@ -9,7 +9,8 @@ from scipy import sparse
 
 from algebra.errors import InputError
 from algebra.linalg.primes import random_prime
-from algebra.linalg.sparse import SparseBlock, SparseMatrix, sparse_contraction
+from algebra.linalg.sparse import SparseMatrix
+from algebra.linalg.sparse_blocks import SparseBlock, sparse_contraction
 from algebra.problems.updates import entries_of
 
 

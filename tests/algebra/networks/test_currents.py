@@ -7,7 +7,8 @@ import numpy as np
 import pytest
 import sympy
 
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.networks.rnn import RNN
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem

@@ -5,13 +5,14 @@ import json
 import numpy as np
 import pytest
 
+from algebra.families.certify import certify, papers_say
 from algebra.families.normalization.blocks import block_solvable, realizes_all
 from algebra.families.normalization.certify import effective_learnable, target_rank
 from algebra.families.normalization.dense import DenseNet
 from algebra.families.normalization.khatri_rao import width_needed
 from algebra.families.normalization.reconstruct import reconstruct
 from algebra.families.normalization.scales import Unreachable
-from algebra.families.registry import certify, papers_say, verify
+from algebra.families.registry import verify
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank
 from matchprob import Distribution, NormNet, Problem, draw_instance

@@ -6,7 +6,8 @@ from functools import cache
 import pytest
 
 from algebra.certificates.points import RankData
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.problems.files import problem_from_dict
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank

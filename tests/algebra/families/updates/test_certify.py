@@ -4,7 +4,8 @@ import json
 
 import pytest
 
-from algebra.families.registry import certify, verify
+from algebra.families.certify import certify
+from algebra.families.registry import verify
 from algebra.families.updates.inspect import inspect_updates
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward

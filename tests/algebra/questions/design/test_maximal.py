@@ -7,7 +7,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.questions.design.demand import SearchUnfinished, checked_demand
 from algebra.questions.design.maximal import _BestMaximal, _exchange, cheapest_maximal
 from algebra.questions.design.odd_counts import Parity

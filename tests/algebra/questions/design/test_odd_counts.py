@@ -2,7 +2,7 @@
 
 from itertools import combinations
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.odd_counts import ParityCounter
 from algebra.ranks.jacobian import all_cells

@@ -6,7 +6,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.questions.design import maximal
 from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.repair import MAXIMAL, NOT_MINIMAL, repair

@@ -8,7 +8,7 @@ from math import comb
 
 import pytest
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.questions.surveys.atlas import atlas
 from matchprob import Allocation, InputError, LinearRNN, Problem
 from tests.refusals import refuses

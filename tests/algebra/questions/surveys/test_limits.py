@@ -2,7 +2,7 @@
 
 import pytest
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.questions.surveys.limits import limit_verdict
 from tests.algebra.systems.test_growth import large
 

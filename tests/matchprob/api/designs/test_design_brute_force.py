@@ -9,7 +9,7 @@ from itertools import combinations, product
 import numpy as np
 import pytest
 
-from algebra.families.registry import certify
+from algebra.families.certify import certify
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.questions.design.maximal import NoneMaximal
 from algebra.questions.surveys.atlas import atlas
