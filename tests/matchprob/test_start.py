@@ -97,9 +97,13 @@ NOT_FOR_SMALL_COUNTS = (
 )
 
 
+# Lines that the caller of `verify` loads, whose child checks.
+CALLER = 12_100
+
+
 @pytest.mark.parametrize(
     ("example", "most", "unused"),
-    [("missed", 12_700, NOT_FOR_CHECKS), ("diagonal", 20_110, NOT_FOR_SMALL_COUNTS)],
+    [("missed", 11_300, NOT_FOR_CHECKS), ("diagonal", 19_700, NOT_FOR_SMALL_COUNTS)],
 )
 @pytest.mark.parametrize("child", [False, True])
 def test_a_check_loads_little(child, example, most, unused, tmp_path):
@@ -125,7 +129,7 @@ def test_a_check_loads_little(child, example, most, unused, tmp_path):
     }
     lines = sum(len(Path(f).read_text(encoding="utf-8").splitlines()) for f in own.values() if f)
     assert holds == "True"
-    assert 1_000 < lines <= most
+    assert 1_000 < lines <= (most if child else CALLER)
     assert not {*HEAVY, "typer", "onnx"} & modules.keys()
     assert [n for n in own if n.startswith(unused)] == []
 
