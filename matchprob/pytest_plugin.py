@@ -28,23 +28,33 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addini(OPTION, words, type="linelist", default=[])
 
 
-def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
-    """A collector for a model file that the option names; None for any other file."""
-    folder = parent.config.rootpath
-    lines = parent.config.getini(OPTION)
-    if not lines or not file_path.is_relative_to(folder):
-        return None
-    name = file_path.relative_to(folder).as_posix()
-    wanted = []
-    for line in lines:
-        pattern, colon, learn = line.rpartition(":")
-        if not colon or not pattern.strip() or not learn.strip():
+def pytest_configure(config: pytest.Config) -> None:
+    """Refuse a line that does not say what learns; warn of one that names no file."""
+    for line, (pattern, learn) in zip(config.getini(OPTION), _entries(config), strict=True):
+        if not pattern or not learn:
             raise pytest.UsageError(
                 f"{OPTION}: {line!r} must be a pattern of files, a colon, and what learns, such as "
                 "'models/*.onnx: *.bias, norms'"
             )
-        if fnmatch(name, pattern.strip()):
-            wanted.append(learn.strip())
+        if pattern.startswith("/") or not any(config.rootpath.glob(pattern)):
+            words = f"{OPTION}: no file in {config.rootpath} has the pattern {pattern!r}"
+            config.issue_config_time_warning(pytest.PytestConfigWarning(words), stacklevel=2)
+
+
+def _entries(config: pytest.Config) -> list[tuple[str, str]]:
+    """For each line the pattern of files and what learns."""
+    parts = [line.rpartition(":") for line in config.getini(OPTION)]
+    return [(pattern.strip(), learn.strip()) for pattern, _, learn in parts]
+
+
+def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:
+    """A collector for a model file that the option names; None for any other file."""
+    folder = parent.config.rootpath
+    entries = _entries(parent.config)
+    if not entries or not file_path.is_relative_to(folder):
+        return None
+    name = file_path.relative_to(folder).as_posix()
+    wanted = [learn for pattern, learn in entries if fnmatch(name, pattern)]
     if not wanted:
         return None
     found: Any = ModelFile.from_parent(parent, path=file_path)

@@ -5,6 +5,7 @@ import os
 import random
 import re
 import signal
+import sys
 from collections.abc import Callable, Generator, Iterator
 from importlib.util import find_spec
 from pathlib import Path
@@ -94,6 +95,7 @@ def _absent() -> frozenset[str]:
 
 
 _ABSENT = frozenset[str]() if os.environ.get("CI") else _absent()
+_ROOT = Path(__file__).parents[1]
 _NAMED = re.compile(r"matchprob\[(\w+)\]|No module named '(\w+)")
 
 
@@ -126,8 +128,14 @@ class Bare:
     def pytest_make_collect_report(
         self, collector: pytest.Collector
     ) -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
-        """A file that imports a missing part is skipped."""
+        """A file that imports a missing part is skipped, and so is one that imports that file.
+
+        Of a file that could not be imported pytest leaves the first half among the modules.
+        """
         report = yield
+        if not report.passed and _ROOT in collector.path.parents:
+            name = ".".join(collector.path.relative_to(_ROOT).with_suffix("").parts)
+            sys.modules.pop(name, None)
         if report.failed and _is_missing(report.longreprtext):
             report.outcome = "skipped"
             report.longrepr = (str(collector.path), 0, "Skipped: a part is missing")

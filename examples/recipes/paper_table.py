@@ -10,13 +10,16 @@ from pathlib import Path
 
 import matplotlib.pyplot as plt
 
-SIGNS = {"maximal": "o", "minimal": "x", "intermediate": "s"}
+SIGNS = {"maximal": "o", "minimal": "x", "intermediate": "s", "undecided": "^"}
 
 
 def main(path: str) -> None:
     """Write both files beside the table."""
     with open(path, newline="") as file:
-        rows = sorted(csv.DictReader(file), key=lambda row: float(row["match_probability"]))
+        rows = list(csv.DictReader(file))
+    if not rows or "match_probability" not in rows[0]:
+        sys.exit(f"{path}: no column match_probability; write it with matchprob atlas --trials 100")
+    rows.sort(key=lambda row: float(row["match_probability"]))
     lines = [
         f"{row['cells'].replace('_', ' ')} & {row['orbit']} & {row['verdict']} & "
         f"{float(row['match_probability']):.3f} & "
@@ -33,9 +36,9 @@ def main(path: str) -> None:
         axes.plot(place, value, SIGNS[row["verdict"]], color="tab:blue", markersize=4)
     axes.set(xlabel="orbit of allocations", ylabel="match probability", ylim=(-0.03, 1.03))
     figure.savefig(Path(path).with_suffix(".pdf"))
-    decided = sum(row["verdict"] != "intermediate" for row in rows)
+    decided = sum(row["verdict"] in ("maximal", "minimal") for row in rows)
     print(f"{len(rows)} orbits, {decided} by a verdict alone")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(sys.argv[1]) if sys.argv[1:] else sys.exit("usage: python paper_table.py orbits.csv")

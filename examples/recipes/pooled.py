@@ -12,7 +12,12 @@ from numeric.statistics.intervals import proportion_interval
 
 def main(paths: list[str]) -> None:
     """Print the pooled interval."""
-    tasks = [json.loads(Path(path).read_text()) for path in paths]
+    if not paths:
+        sys.exit("usage: python pooled.py study_0.json study_1.json …")
+    texts = {path: Path(path).read_text() if Path(path).exists() else "" for path in paths}
+    if open_ := [path for path, text in texts.items() if not text]:
+        sys.exit(f"{', '.join(open_)}: no result yet; leave it out, or submit the task again")
+    tasks = [json.loads(text) for text in texts.values()]
     seeds = [task["seed"] for task in tasks]
     if len(set(seeds)) < len(seeds):
         sys.exit(f"seeds {seeds}: tasks with one seed have the same trials")

@@ -695,7 +695,9 @@ def test_a_network_with_an_activation(open_page):
 
 
 def test_the_actions_cover_no_matrix(open_page):
-    """After a repair every weight can be reached, and nothing else lies over it."""
+    """After a repair every weight can be reached, and nothing else lies over it; the legend is in
+    view.
+    """
     page = open_page(width=1280, height=800)
     load(
         page,
@@ -706,10 +708,12 @@ def test_the_actions_cover_no_matrix(open_page):
     page.click("[data-action=repair]")
     page.click(".mp-go")
     page.wait_for_selector(".mp-told-done")
-    [allocation, actions] = (
-        page.locator(name).bounding_box() for name in (".mp-allocation", ".mp-actions")
+    [allocation, legend, actions] = (
+        page.locator(name).bounding_box()
+        for name in (".mp-allocation", ".mp-legend", ".mp-actions")
     )
-    assert allocation["y"] + allocation["height"] <= actions["y"] + 1
+    assert allocation["y"] + allocation["height"] <= legend["y"] + 1
+    assert legend["y"] + legend["height"] <= actions["y"] + 1
     assert actions["y"] + actions["height"] <= 800
     last = page.locator("[data-matrix=B] [data-k]").last
     last.scroll_into_view_if_needed()
