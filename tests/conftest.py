@@ -99,10 +99,12 @@ _ROOT = Path(__file__).parents[1]
 _NAMED = re.compile(r"matchprob\[(\w+)\]|No module named '(\w+)")
 
 
-def _is_missing(text: str) -> bool:
-    """Whether a failure names a part that is not there."""
+def _missing_part(text: str) -> str:
+    """The part that is not there and that a failure names; "" if there is none."""
     named = {name for found in _NAMED.findall(text) for name in found if name}
-    return bool(named & _ABSENT) or bool(LACKING and "msolve is not installed" in text)
+    if LACKING and "msolve is not installed" in text:
+        return "msolve"
+    return ", ".join(sorted(named & _ABSENT))
 
 
 class Bare:
@@ -119,9 +121,10 @@ class Bare:
         report = yield
         # A fixture of a module fails for its later tests without asking again.
         asked = _ASKED or (call.excinfo is not None and call.excinfo.errisinstance(MsolveMissing))
-        if report.failed and (asked or _is_missing(report.longreprtext)):
+        if report.failed and (part := "msolve" if asked else _missing_part(report.longreprtext)):
             report.outcome = "skipped"
-            report.longrepr = (str(item.path), item.location[1] or 0, "Skipped: a part is missing")
+            words = f"Skipped: {part} is not installed"
+            report.longrepr = (str(item.path), item.location[1] or 0, words)
         return report
 
     @pytest.hookimpl(wrapper=True)
@@ -136,9 +139,9 @@ class Bare:
         if not report.passed and _ROOT in collector.path.parents:
             name = ".".join(collector.path.relative_to(_ROOT).with_suffix("").parts)
             sys.modules.pop(name, None)
-        if report.failed and _is_missing(report.longreprtext):
+        if report.failed and (part := _missing_part(report.longreprtext)):
             report.outcome = "skipped"
-            report.longrepr = (str(collector.path), 0, "Skipped: a part is missing")
+            report.longrepr = (str(collector.path), 0, f"Skipped: {part} is not installed")
         return report
 
 

@@ -397,6 +397,8 @@ def _types(table: Mapping[str, Any], names: Names, folder: Path | None) -> tuple
     together = given.pop("together", True)
     if not isinstance(together, bool):
         raise InputError(f"types.together ({shown(together)}) must be true or false")
+    # Populations that are not there are refused before their files are read.
+    Types(names.network, {key: () for key in given if key not in populations(names.network)})
 
     def read(key: str, path: Path) -> list[str]:
         axis = populations(names.network).get(key)

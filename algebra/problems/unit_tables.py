@@ -61,9 +61,9 @@ def of_role(path: Path, units: str, column: str = "") -> list[tuple[str, str, st
     words = (units, *_ROLES.get(units, ()))
     lines = read_column(path, "", column, {ROLE: words})
     if not lines:
-        roles = sorted({word for _, _, word in read_column(path, "", ROLE, None)})
+        roles = sorted({word for _, _, word in read_column(path, "", ROLE, None)} - {""})
         raise InputError(
-            f"no line has the {ROLE} {' or '.join(words)}; roles are {shown(', '.join(roles))}: "
+            f"no line has the {ROLE} {' or '.join(words)}; roles are {', '.join(roles) or 'none'}: "
             f'choose, as in {{ file = "{path.name}", where = {{ {ROLE} = "word" }} }}'
         )
     return lines

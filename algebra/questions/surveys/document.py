@@ -118,10 +118,12 @@ def audit_explanation(parts: Sequence[AuditResult], seed: int) -> Explanation:
             f"{where * bool(silent)}."
         )
     if checked:
+        error = max(part.error_bound for part in parts)
         known.append(
             "The reference is the generic rank; the probability that it is wrong for any of them "
-            "is "
-            f"at most {float_text(max(part.error_bound for part in parts))}."
+            f"is at most {float_text(error)}."
+            if error
+            else "The reference is the generic rank, proved for all of them."
         )
     left = sum(part.total for part in parts) - checked
     open_, decided_by, steps = "", "", list[Step]()

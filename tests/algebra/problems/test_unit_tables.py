@@ -142,7 +142,15 @@ def test_one_table_of_names_types_and_roles(circuit, tmp_path):
     assert tied.names.given == {"neurons": ("A", "B")}
     assert {label for _, label in tied.updates["W"].called} == {"E→E"}
     (tmp_path / "neurons.csv").write_text("name,role\nPV,cell\n")
-    refuses("roles are 'cell'", circuit, "[names]\n" + plain, names=())
+    refuses("roles are cell", circuit, "[names]\n" + plain, names=())
+    (tmp_path / "neurons.csv").write_text("name,role\nPV,\n")
+    refuses("roles are none", circuit, "[names]\n" + plain, names=())
+
+
+def test_a_population_that_is_not_there_is_refused_before_its_file(circuit):
+    """The keys of a table of units, given one level too high, are no populations."""
+    table = '[types]\nfile = "absent.csv"\nname = "name"\n'
+    refuses("types.file: a recurrent network has no such units", circuit, table, names=())
 
 
 @pytest.mark.parametrize(
