@@ -71,6 +71,6 @@ def test_an_audit_without_a_theorem_says_so():
     assert all("Td = 4, n = 3" in part.text for part in document.parts)
     assert "is wrong for any of them is at most" in str(found.explain().known)
     tanh = mp.RNN(n=2, T=2, b=1, d=1, m=2, activation="tanh")
-    assert "rank, proved for all" in str(mp.audit(tanh, matrices=["D"], budget=1).explain().known)
+    assert "rank, proved for all" in str(mp.audit(tanh, matrices=["D"], budget=2).explain().known)
     other = mp.audit(mp.LinearRNN(n=4, T=2, b=1, d=2, m=2), matrices=["W"], budget=1).document()
     assert "they need r = dm = 4, but r = 1" in str(other)
