@@ -8,6 +8,7 @@ from matplotlib.ticker import FixedLocator, NullLocator, StrMethodFormatter
 
 from algebra.questions.capacity import Capacity, SubsetCapacity
 from algebra.questions.identify.dimension import Dimension
+from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import BLUE, INK, SKY
 from matchprob.report.drawing.style import SMALL, heading, text_width, tidy
 
@@ -141,3 +142,9 @@ def draw_dimension(axes: Axes, found: Dimension) -> None:
         else f"defect {found.defect}"
     )
     heading(axes, f"{found.model}\n{defect}{', filling' * found.filling}")
+
+
+DRAWINGS = {
+    "Capacity": Drawing(draw_capacity, (5.5, 3.6)),
+    "Dimension": Drawing(draw_dimension, (5.0, 2.2)),
+}

@@ -10,6 +10,7 @@ from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 
 from algebra.errors import InputError
+from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import BLUE, INK
 from matchprob.report.drawing.style import SMALL, available_width, heading, tidy
 from numeric.experiments.principles.correlation import RankCorrelation
@@ -123,3 +124,6 @@ def _places(values: Sequence[int]) -> np.ndarray:
         place = seen[value] = seen.get(value, -1) + 1
         x[k] = value + spread * (place if place % 2 else -place) / 2
     return x
+
+
+DRAWINGS = {"PrincipleSurvey": Drawing(draw_principles, principles_size)}

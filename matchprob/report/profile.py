@@ -8,6 +8,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from algebra.errors import InputError
+from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
 from numeric.experiments.profiles.document import profile_names
@@ -70,3 +71,6 @@ def _draw(axes: Axes, profile: Profile, name: str, colour: str, left: float, rig
         [right, right], [low, high], color=colour, lw=2.5, solid_capstyle="butt", clip_on=False
     )
     axes.plot([right], [end.matched / n], "o", ms=4, color=colour, clip_on=False)
+
+
+DRAWINGS = {"ProfileResult": Drawing(draw_profile)}

@@ -19,6 +19,7 @@ from algebra.problems.allocation import Cell
 from algebra.questions.record.elements import title, unit_names
 from algebra.questions.record.result import Recording
 from algebra.words import some
+from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.masks import Group, draw_grids, grid_size
 from matchprob.report.drawing.palette import ABSENT, BLUE, ORANGE, SKY, VERMILION
 from matchprob.report.drawing.style import SMALL, available_width, heading, text_width, tidy
@@ -202,3 +203,6 @@ def draw_recording(axes: Axes, found: Recording) -> None:
         across="samples" if {"entries", "samples"} & set(found.question.kinds) else "steps",
         down="units" if "units" in found.question.kinds else "outputs",
     )
+
+
+DRAWINGS = {"Recording": Drawing(draw_recording, recording_size, is_cropped=True)}

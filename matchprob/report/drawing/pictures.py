@@ -16,6 +16,7 @@ from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
 from algebra.questions.surveys.atlas import DRAWN, Atlas
 from algebra.systems.inspection import Inspection
+from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import (
     ABSENT,
     INK,
@@ -260,3 +261,9 @@ def real_solutions(axes: Axes, counts: Sequence[InstanceCount], title: str) -> N
     axes.yaxis.set_major_locator(MaxNLocator(integer=True))
     shown = [o for o in OUTCOMES if any(outcome == o for outcome, _ in groups)]
     heading(axes, title, [Patch(color=OUTCOMES[o], label=o) for o in shown])
+
+
+DRAWINGS = {
+    "Atlas": Drawing(draw_atlas, atlas_size, is_cropped=True),
+    "Inspection": Drawing(draw_incidence, incidence_size, is_cropped=True),
+}
