@@ -10,6 +10,7 @@ families/       What is particular to a family of networks, and the registry of 
 files/          Files that are read: opened, bounded and checked in one place
 frames          Data frames of pandas or polars
 latex           Tables of results in LaTeX
+given           Values that users give to functions: tables, lists, matrices, words
 installing      The commands that install optional parts, as matchprob itself was installed
 linalg/         Linear algebra over GF(p) and Q, independent of networks
 matroids/       Least-cost bases of linear matroids under caps, independent of networks

@@ -16,6 +16,7 @@ import difflib
 from collections.abc import Collection, Mapping
 from dataclasses import MISSING, Field, dataclass, fields
 from functools import cache
+from importlib import import_module
 from typing import Annotated, Any, get_args, get_origin, get_type_hints
 
 from algebra.errors import InputError, one_line, shown
@@ -43,10 +44,19 @@ class InFile:
 
     Attributes
     ----------
-    form : type
+    form : type or str
+        A form that only readers of files need is named by its module, as in "package.module:Name".
     """
 
     form: Any
+
+    @property
+    def known(self) -> Any:
+        """The form; the module of a named one is loaded."""
+        if not isinstance(self.form, str):
+            return self.form
+        module, _, name = self.form.partition(":")
+        return getattr(import_module(module), name)
 
 
 Count = Annotated[int, Keyword("minimum", 0)]

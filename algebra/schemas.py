@@ -29,7 +29,7 @@ def schema_of(form: Any, missing: bool = False) -> dict[str, Any]:
     """
     origin, inside = get_origin(form), get_args(form)
     if origin is Annotated:
-        other = [more.form for more in inside if isinstance(more, InFile)]
+        other = [more.known for more in inside if isinstance(more, InFile)]
         out = schema_of((*other, inside[0])[0], missing)
         out |= {more.name: _plain(more.value) for more in inside if isinstance(more, Keyword)}
         return out | ({"description": description(form)} if description(form) else {})

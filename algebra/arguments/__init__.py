@@ -1,6 +1,7 @@
 """Arguments for MP = 1 or MP < 1: theorem, search and check; one search, one verification.
 
 affine_part         Labels that are affine in some weights, of full rank: MP = 1
+argued              Verdicts that follow by an argument, once the ranks are checked
 argument            What an argument is, and what its search finds
 at_infinity         Solutions at infinity: MP = 1 if some weights may go there
 case                One allocation whose verdict is searched, and what is known of it so far

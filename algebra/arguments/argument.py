@@ -140,6 +140,16 @@ class Argument:
     what: Callable[[Any], str] = str
 
     @property
+    def needs_count(self) -> bool:
+        """Whether it needs the number of solutions, of the allocation or of a part."""
+        return self.counts != NO_COUNT
+
+    @property
+    def counts_part(self) -> bool:
+        """Whether it needs the number of solutions of a part."""
+        return self.counts == OF_PART
+
+    @property
     def key(self) -> str:
         """The name of its evidence in a file."""
         return KEYS.get(self.name, self.name)

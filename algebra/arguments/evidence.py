@@ -7,24 +7,22 @@ The forms that several arguments use are here; an argument's own is in its modul
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import numpy as np
 
-from algebra.arguments.argument import Argument
 from algebra.arguments.order import BY_KEY, ROOT_COUNT, argument
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim
 from algebra.certificates.points import Matrices, need_numbers, need_support, rational
-from algebra.certificates.rank_claims import EvidenceOnRanks, context_of
+from algebra.certificates.rank_claims import ArguedEvidence, EvidenceOnRanks, context_of
 from algebra.certificates.records import matrices, matrix, rational_of, read_form
 from algebra.networks.base import Cell
-from algebra.problems.laws.values import pins
+from algebra.problems.laws.pinned import pins
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:
-    from algebra.ranks.minors import Minor
+    pass
 
 # The names of `algebra.arguments.formal_ranks.FormalEvidence`.
 FORMAL = "regular_minor", "pattern", "upper_bounds"
@@ -32,34 +30,6 @@ FORMAL = "regular_minor", "pattern", "upper_bounds"
 Entry = rational_of(64)
 Weights = Annotated[Matrices, matrices(Entry)]
 Samples = Annotated[np.ndarray, matrix(lambda context: context["network"].input_shape, Entry)]
-
-
-@dataclass(frozen=True)
-class ArguedEvidence:
-    """The evidence of a certificate.
-
-    Attributes
-    ----------
-    ranks : EvidenceOnRanks
-        With N, if the file has it.
-    minor : Minor or None
-        A regular minor.
-    pattern : int or None
-        The number of the point whose piece the ranks are of.
-    upper_bounds : bool
-        Whether the file says that the ranks are only upper bounds.
-    argument : Argument or None
-        Besides N.
-    value : object
-        The evidence of the argument.
-    """
-
-    ranks: EvidenceOnRanks
-    minor: Minor | None
-    pattern: int | None
-    upper_bounds: bool
-    argument: Argument | None
-    value: Any
 
 
 def read_argued(claim: Claim) -> ArguedEvidence:

@@ -23,7 +23,7 @@ from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, Msol
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.polynomials.rings import PrimeField
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import pins, prime_not_in
+from algebra.problems.laws.pinned import pins, prime_not_in
 from algebra.systems.core import Core
 from algebra.systems.forms import preferred_forms
 from algebra.systems.instances import ModularInstance, modular_core, modular_instance

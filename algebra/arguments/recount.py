@@ -20,7 +20,7 @@ from algebra.certificates.root_evidence import Recount, RootEvidence
 from algebra.networks.chain import need_chain
 from algebra.polynomials.buchberger import quotient_dimension
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import pins, prime_for, prime_not_in
+from algebra.problems.laws.pinned import pins, prime_for, prime_not_in
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 from algebra.systems.core import Core

@@ -2,7 +2,7 @@
 
 Ranks are those of `algebra.certificates.rank_claims`.  The argument is looked up by the name of its
 evidence; its module has the theorem, the check, and the sentence that follows
-(`algebra.arguments`).
+(`algebra.arguments`); `algebra.arguments.argued` draws the conclusion.
 
 The premises of each verdict, ρ the generic rank of the whole network:
 
@@ -25,9 +25,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.arguments.argument import NO_COUNT, OF_ALL, OF_PART, Argument, Claimed
-from algebra.arguments.evidence import read_argued
-from algebra.arguments.order import ROOT_COUNT, argument
 from algebra.certificates.checks import (
     PROVED,
     UNCHECKED,
@@ -35,12 +32,18 @@ from algebra.certificates.checks import (
     CheckEffort,
     CheckFailed,
     Checklist,
-    weakest,
 )
 from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.premises import AFFINE_PART, LABELS_VANISH, RANK_DEFICIT, need_covered
-from algebra.certificates.rank_claims import RankChecker, why_generic
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
+from algebra.certificates.rank_claims import (
+    ArguedEvidence,
+    EvidenceOnRanks,
+    RankChecker,
+    context_of,
+    why_generic,
+)
+from algebra.certificates.verdicts import MINIMAL, UNDECIDED
+from algebra.declarations import declared
 from algebra.networks.base import POLYNOMIAL_LABELS
 from algebra.networks.protocols import HasPieces
 from algebra.problems.features import Feature, Features
@@ -83,16 +86,26 @@ def check_claim(
         reduction = lowered(claim.problem)
         if reduction is not None:
             claim = replace(claim, problem=reduction.problem)
-    return _Checker(claim, checklist, effort, features).run()
+    return ClaimChecker(claim, checklist, effort, features).run()
 
 
-class _Checker(RankChecker):
+def _read_evidence(claim: Claim) -> ArguedEvidence:
+    """The evidence of a claim; the arguments are loaded if it has more than ranks and N."""
+    if claim.evidence.keys() <= declared(EvidenceOnRanks).keys():
+        context = context_of(claim.problem)
+        return ArguedEvidence(EvidenceOnRanks.from_dict(claim.evidence, "evidence", context))
+    from algebra.arguments.evidence import read_argued
+
+    return read_argued(claim)
+
+
+class ClaimChecker(RankChecker):
     """The checks of one claim."""
 
     def __init__(
         self, claim: Claim, checklist: Checklist, effort: CheckEffort, features: Features
     ) -> None:
-        found = read_argued(claim)
+        found = _read_evidence(claim)
         super().__init__(claim, found.ranks, checklist, effort)
         self.features = features
         self.minor, self.pattern, self.upper_bounds = found.minor, found.pattern, found.upper_bounds
@@ -100,11 +113,12 @@ class _Checker(RankChecker):
 
     def run(self) -> Conclusion:
         claim, evidence = self.claim, self.evidence
-        counts = NO_COUNT if self.argument is None else self.argument.counts
-        if counts != NO_COUNT and evidence.root_count is None:
+        own = self.argument
+        if own is not None and own.needs_count and evidence.root_count is None:
             raise CheckFailed("evidence.root_count", "is missing")
         self._only_what_belongs()
-        self._need_numbers(None if counts == OF_PART else evidence.root_count)
+        of_part = own is not None and own.counts_part
+        self._need_numbers(None if of_part else evidence.root_count)
         if evidence.labels_vanish:
             from algebra.certificates.vanishing import check_vanishing
 
@@ -113,9 +127,9 @@ class _Checker(RankChecker):
             return Conclusion(PROVED, LABELS_VANISH)
         self.problem = self._at_the_file()
         known, attained = self._network_rank(), self._allocation_rank()
-        if self.argument is not None and not self.argument.needs_ranks:
+        if own is not None and not own.needs_ranks:
             self._error_bound(True)
-            return self._argued(PROVED, self.argument, "")
+            return self._argued(PROVED, "")
         why = self._exact()
         if claim.verdict == MINIMAL:
             if self.pattern is not None:
@@ -126,13 +140,22 @@ class _Checker(RankChecker):
         if claim.verdict == UNDECIDED:
             if why and self.pattern is None:
                 self._full_rank(known)
-                self._count_beside()
+                if evidence.root_count is not None:
+                    from algebra.arguments.argued import count_beside
+
+                    count_beside(self)
             else:
                 self._error_bound(known == PROVED)
             return Conclusion(self._only_numbers())
         self._full_rank(known)
-        self._not_stuck()
-        return self._argued(known, self.argument or self._unnamed(), why)
+        return self._argued(known, why)
+
+    def _argued(self, known: str, why: str) -> Conclusion:
+        """The verdict follows by an argument."""
+        # Loaded here: that a verdict is minimal or undecided needs none.
+        from algebra.arguments.argued import argued
+
+        return argued(self, known, why)
 
     def _only_what_belongs(self) -> None:
         """Nothing in the evidence that the verdict does not use."""
@@ -152,14 +175,6 @@ class _Checker(RankChecker):
         if evidence.root_count is not None and not (is_finite and self.pattern is None):
             text = "has no place here: only generic polynomials have a number of solutions"
             raise CheckFailed("evidence.root_count", text)
-
-    def _unnamed(self) -> Argument:
-        """The argument if the evidence names none: N is odd, or some weights enter affinely."""
-        if self.evidence.root_count is not None or not self.problem.network.equations_are:
-            return argument(ROOT_COUNT)
-        names = self.problem.allocation.matrices
-        self.value = tuple(name for name in names if self.problem.network.affine_in((name,)))
-        return argument(AFFINE_PART.name)
 
     def _at_the_file(self) -> Problem:
         """The problem at the weights of its file, on the piece that the evidence names."""
@@ -209,48 +224,3 @@ class _Checker(RankChecker):
             raise CheckFailed("evidence.regular_minor", f"is missing: {bounds}")
         self.say("rank", UNCHECKED, bounds)
         return why
-
-    def _not_stuck(self) -> None:
-        """No output is stuck if MP = 1 is claimed: a second look, by another theorem."""
-        if self.claim.verdict == MAXIMAL and not self.problem.network.is_linear:
-            from algebra.arguments.stuck_output import refute_maximal
-
-            refute_maximal(self.problem, self.seed)
-
-    def _argued(self, known: str, own: Argument, why: str) -> Conclusion:
-        """The verdict follows by an argument, from the ranks and perhaps N."""
-        claim, roots = self.claim, self.evidence.root_count
-        if claim.verdict not in own.why:
-            known_by = {MAXIMAL: "MP = 1", INTERMEDIATE: "MP < 1"}[claim.verdict]
-            raise CheckFailed("evidence", f"has no argument for {known_by}")
-        # No check is run on a problem for which its theorem is not proved.
-        need_covered(claim.verdict, own.theorem(claim.verdict), self.features)
-        size = self.problem.allocation.size
-        if own.counts == OF_ALL and size != claim.equations:
-            text = f"{size} weights for {claim.equations} equations: N is not finite"
-            raise CheckFailed("learnable", text)
-        if own.counts != NO_COUNT and roots is None:
-            raise CheckFailed("evidence.root_count", "is missing")
-        value = roots if own.name == ROOT_COUNT else self.value
-        status = weakest(known, own.check(self.problem, value, self._claimed(why)))
-        number = None if roots is None else roots.value
-        text = own.sentence(claim.verdict, claim.equations, number, value)
-        given = "" if roots is None or own.counts == NO_COUNT else roots.given(status)
-        self.say("verdict", status, text + given)
-        if own.counts == NO_COUNT:
-            self._count_beside()
-        return Conclusion(status, own.theorem(claim.verdict))
-
-    def _count_beside(self) -> None:
-        """N is verified where no argument needs it, too."""
-        roots = self.evidence.root_count
-        if roots is not None:
-            from algebra.arguments.recount import check_root_count
-
-            check_root_count(self.problem, self.problem.allocation, roots, self._claimed(""))
-
-    def _claimed(self, why: str) -> Claimed:
-        claim, roots = self.claim, self.evidence.root_count
-        return Claimed(
-            claim.verdict, claim.equations, roots, self.effort, self.say, why, self.minor
-        )

@@ -25,7 +25,7 @@ from algebra.certificates.records import (
 from algebra.declarations import Count, named_key
 from algebra.networks.base import Network, Point, Support
 from algebra.problems.allocation import Cell
-from algebra.problems.laws.values import pins, residue
+from algebra.problems.laws.pinned import pins, residue
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, rank_at
 from algebra.ranks.jacobian import random_point

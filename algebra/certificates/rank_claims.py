@@ -38,7 +38,7 @@ from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature
-from algebra.problems.laws.values import pins
+from algebra.problems.laws.pinned import pins
 from algebra.problems.problem import Problem
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
@@ -83,6 +83,34 @@ class EvidenceOnRanks(Record):
             if (getattr(self, name) is None) != bool(why):
                 text = f"does not belong here: {why}" if why else "is missing"
                 raise CheckFailed(f"{place}.{name}", text)
+
+
+@dataclass(frozen=True)
+class ArguedEvidence:
+    """The evidence of a certificate.
+
+    Attributes
+    ----------
+    ranks : EvidenceOnRanks
+        With N, if the file has it.
+    minor : Minor or None
+        A regular minor.
+    pattern : int or None
+        The number of the point whose piece the ranks are of.
+    upper_bounds : bool
+        Whether the file says that the ranks are only upper bounds.
+    argument : Argument or None
+        Besides N.
+    value : object
+        The evidence of the argument.
+    """
+
+    ranks: EvidenceOnRanks
+    minor: Minor | None = None
+    pattern: int | None = None
+    upper_bounds: bool = False
+    argument: Any = None
+    value: Any = None
 
 
 def context_of(problem: Problem) -> dict[str, Any]:

@@ -47,7 +47,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 
 from algebra.declarations import Keyword, Size
-from algebra.errors import InputError, known_name, shown
+from algebra.errors import InputError, shown
+from algebra.given import known_name
 from algebra.networks.activation import LINEAR
 from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward

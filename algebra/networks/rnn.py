@@ -26,7 +26,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import InputError, known_name, shown, whole_number
+from algebra.errors import InputError, shown, whole_number
+from algebra.given import known_name
 from algebra.linalg.rational import array, rational_matrix
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.activated import GAINS, START, SUMS, VALUES, ActivatedNetwork, Stage

@@ -1,8 +1,13 @@
 r"""Problems: a network, its learnable weights, structural zeros and laws; their files, symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
+cells         Cells as data, as columns of a table, as text
 mask_pictures  Masks as pictures made of characters, and a problem as a notebook shows it
 names         Names of units: neurons, inputs and outputs
+options       Options of a problem that do not go together
+plain         Problems as plain data, as the text of a problem file, in words
+populations   Populations of units by their names in problem files; names of units checked
+units_in_text  Names of units in texts: found in tables, inserted after numbers
 problem       A problem: a network, its learnable weights, structural zeros, laws, constraints
 edges         Synapses as a list of edges, of published tables, graphs and matrices of counts
 edge_columns  Long edge lists, coded by columns
@@ -16,6 +21,7 @@ tables        Matrices and edge lists in files, as spreadsheets, NumPy and MATLA
 schema        The format of problem files as a JSON Schema, with the meaning of each key
 files         Problem files: TOML, with matrices, edge lists and graphs in files beside it
 instance_files  Instances given by the user: weights, samples and a teacher or labels, as rationals
+constraint_entries  Entries of [constraints]: forms in files, checks
 constraints   Constraints on a match: bounds, largest changes and signs of the learnable weights
 intervals     Intervals of rationals, and numbers in them as columns of a linear program
 updates       Matrices that learn by low-rank updates, gains or ties

@@ -22,7 +22,7 @@ from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network
 from algebra.networks.protocols import HasUnits
 from algebra.problems.laws.signs import sign_of
-from algebra.problems.names import by_population, populations
+from algebra.problems.populations import by_population, populations
 from algebra.problems.updates import Gain, Tied, Update
 
 _SIGNS = {"+": 1, "-": -1}

@@ -19,36 +19,23 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, fields
-from decimal import Decimal
-from math import inf, isinf, isnan
-from numbers import Real
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from math import inf
+from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
 from flint import fmpq
 
-from algebra.declarations import InFile, Keyword
-from algebra.errors import InputError, need_shape, one_line, shown
+from algebra.declarations import InFile
+from algebra.errors import InputError, one_line
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.file_entries import EdgesFile, FileName
 
 if TYPE_CHECKING:
+    from algebra.problems.constraint_entries import Entry
     from algebra.problems.intervals import Interval
 
-KEEP = "keep"
-SIGNS = {"+": 1, "-": -1}
-SIGN_WORDS = (KEEP, *SIGNS)
-
-# What files may have: one for all matrices, or one for each.
-_Bound = Annotated[float, Keyword("minimum", 0)]
-_BoundEntry = _Bound | Literal["inf"] | list[list[_Bound]] | FileName
-_Bounds = _BoundEntry | dict[str, _BoundEntry]
-_SignEntry = Annotated[str, Keyword("enum", SIGN_WORDS)] | list[list[Literal[-1, 0, 1]]] | FileName
-_Signs = _SignEntry | dict[str, _SignEntry | EdgesFile]
-
-# One number or word for a whole matrix, or rows of numbers.
-Entry = float | int | str | tuple[tuple[float, ...], ...]
+# Forms of files and checks of entries, which a problem without constraints does not need.
+_FORMS = "algebra.problems.constraint_entries:"
 
 
 @dataclass(frozen=True)
@@ -84,26 +71,34 @@ class Constraints:
     (True, False)
     """
 
-    max_abs: Annotated[Any, InFile(_Bounds), "every learnable weight within ± this bound"] = None
+    max_abs: Annotated[
+        Any, InFile(_FORMS + "Bounds"), "every learnable weight within ± this bound"
+    ] = None
     max_change: Annotated[
         Any,
-        InFile(_Bounds),
+        InFile(_FORMS + "Bounds"),
         "every learnable weight within ± this bound of its value before learning",
     ] = None
-    sign: Annotated[Any, InFile(_Signs), "keep (that of the value before learning), + or -"] = None
+    sign: Annotated[
+        Any, InFile(_FORMS + "SignWords"), "keep (that of the value before learning), + or -"
+    ] = None
 
     def __post_init__(self) -> None:
+        if not self:
+            return
+        from algebra.problems.constraint_entries import entry_of
+
         for f in fields(self):
             value = getattr(self, f.name)
             where = f"constraints.{f.name}"
             if isinstance(value, Mapping):
                 table = {
-                    str(name): _entry(entry, f.name, f"{where}.{one_line(name)}")
+                    str(name): entry_of(entry, f.name, f"{where}.{one_line(name)}")
                     for name, entry in value.items()
                 }
                 value = table or None
             elif value is not None:
-                value = _entry(value, f.name, where)
+                value = entry_of(value, f.name, where)
             object.__setattr__(self, f.name, value)
 
     def __bool__(self) -> bool:
@@ -137,6 +132,10 @@ class Constraints:
             Whether the set of learning matrices is final; if not (a network without an allocation),
             only names and shapes are checked.
         """
+        if not self:
+            return self
+        from algebra.problems.constraint_entries import check_table
+
         found: dict[str, Any] = {}
         for f in fields(self):
             key, value = f.name, getattr(self, f.name)
@@ -149,18 +148,22 @@ class Constraints:
                 value = {next(iter(learning)): value}
             if isinstance(value, dict):
                 for name, entry in value.items():
-                    _check_table(network, learning, fixed, key, name, entry)
+                    check_table(network, learning, fixed, key, name, entry)
             found[key] = value
         return Constraints(**found)
 
     def restricted(self, allocation: Allocation) -> Constraints:
         """The constraints on the cells of an allocation."""
+        if not self:
+            return self
+        from algebra.problems.constraint_entries import masked
+
         found: dict[str, Any] = {}
         for f in fields(self):
             value = getattr(self, f.name)
             if isinstance(value, dict):
                 value = {
-                    name: _masked(entry, allocation.masks[name]) if f.name == "sign" else entry
+                    name: masked(entry, allocation.masks[name]) if f.name == "sign" else entry
                     for name, entry in value.items()
                     if name in allocation.matrices
                 }
@@ -177,6 +180,7 @@ class Constraints:
             Its value before learning.
         """
         # Loaded here: most problems have no constraints.
+        from algebra.problems.constraint_entries import KEEP, SIGNS
         from algebra.problems.intervals import Interval
 
         lows: list[fmpq] = []
@@ -228,104 +232,3 @@ class Constraints:
 
         values = {f.name: getattr(self, f.name) for f in fields(self)}
         return {key: plain(value) for key, value in values.items() if value is not None}
-
-
-def _entry(value: Any, key: str, where: str) -> Entry:
-    """One value of the table, with the checks that need no network."""
-    if isinstance(value, np.ndarray) or (
-        isinstance(value, (list, tuple)) and not isinstance(value, str)
-    ):
-        return _rows(value, key, where)
-    if key == "sign":
-        if not isinstance(value, str) or value not in SIGN_WORDS:
-            raise InputError(
-                f'`{where}` ({shown(value)}) must be "keep", "+", "-", or a matrix of 1, -1 and 0'
-            )
-        return value
-    return _bound(value, f"`{where}` ({shown(value)})")
-
-
-def _rows(value: Any, key: str, where: str) -> tuple[tuple[float, ...], ...]:
-    rows = value.tolist() if isinstance(value, np.ndarray) else list(value)
-    if not rows or not all(isinstance(row, (list, tuple)) and row for row in rows):
-        raise InputError(f"`{where}` ({shown(value)}) must be a matrix: a list of rows")
-    lengths = {len(row) for row in rows}
-    if len(lengths) > 1:
-        raise InputError(f"`{where}`: its rows have lengths {shown([len(r) for r in rows])}")
-    out = []
-    for i, row in enumerate(rows):
-        line: list[float] = []
-        for j, entry in enumerate(row):
-            name = f"`{where}[{i}][{j}]`"
-            if key == "sign":
-                if not _is_number(entry) or entry not in (-1, 0, 1):
-                    raise InputError(
-                        f"{name} is {shown(entry)}: a matrix of signs holds only 1, -1 and 0"
-                    )
-                line.append(int(entry))
-            else:
-                line.append(_bound(entry, f"{name} ({shown(entry)})"))
-        out.append(tuple(line))
-    return tuple(out)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, (Real, Decimal)) and not isinstance(
-        value, (bool, np.bool_, np.timedelta64)
-    )
-
-
-def _bound(value: Any, name: str) -> float:
-    if value == "inf":
-        return inf
-    if not _is_number(value) or value < 0:
-        raise InputError(f"{name} must be a bound: a number, at least 0")
-    try:
-        bound = float(value)
-    except OverflowError:
-        raise InputError(f"{name} must be a bound that fits a double") from None
-    if isinf(bound) and value != inf:
-        raise InputError(f"{name} must be a bound that fits a double")
-    if isnan(bound):
-        raise InputError(f"{name} must be a bound: a number, at least 0")
-    return bound
-
-
-def _check_table(
-    network: Network,
-    learning: Mapping[str, np.ndarray | None],
-    fixed: bool,
-    key: str,
-    name: str,
-    entry: Entry,
-) -> None:
-    where = f"constraints.{key}"
-    if name not in network.shapes:
-        raise InputError(
-            f"`{where}` names `{one_line(name)}`, but a {network.title} has "
-            + ", ".join(network.shapes)
-        )
-    if fixed and name not in learning:
-        raise InputError(f"`{where}` names {name}, in which nothing learns")
-    if not isinstance(entry, tuple):
-        return
-    need_shape((len(entry), len(entry[0])), f"`{where}.{name}`", network.shapes[name])
-    mask = learning.get(name)
-    if key != "sign" or mask is None:
-        return
-    for i, row in enumerate(entry):
-        for j, sign in enumerate(row):
-            if sign and not mask[i, j]:
-                raise InputError(
-                    f"`{where}.{name}[{i}][{j}]` is {sign}, but {name}[{i},{j}] does not learn: "
-                    "write 0"
-                )
-
-
-def _masked(entry: Entry, mask: np.ndarray) -> Entry:
-    if not isinstance(entry, tuple):
-        return entry
-    return tuple(
-        tuple(sign if mask[i, j] else 0 for j, sign in enumerate(row))
-        for i, row in enumerate(entry)
-    )

@@ -38,9 +38,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from algebra.errors import InputError, known_name, one_line, shown
+from algebra.errors import InputError, one_line, shown
 from algebra.files.arrays import coordinates_of
 from algebra.files.opening import within_time
+from algebra.given import known_name
 from algebra.linalg.numbers import exact_number
 from algebra.linalg.sparse import SparseMatrix
 from algebra.problems.file_entries import (

@@ -37,14 +37,16 @@ from typing import Any
 import numpy as np
 
 from algebra.declarations import declared, read_declared, read_keys, read_tables
-from algebra.errors import ErrorsAt, InputError, given_mapping, known_name, one_line, shown
+from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.files.arrays import dense
 from algebra.files.opening import FILE_LIMITS, check_ending, path_text, read_text, within_time
+from algebra.given import given_mapping, known_name
 from algebra.linalg.numbers import DOUBLE_DIGITS, exact_number
 from algebra.networks.kinds import network_from_dict
 from algebra.networks.masks import held, is_mask
 from algebra.problems.cell_types import Types
-from algebra.problems.constraints import SIGN_WORDS, Constraints
+from algebra.problems.constraint_entries import SIGN_WORDS
+from algebra.problems.constraints import Constraints
 from algebra.problems.edges import Edges, given_mask, is_sparse_matrix
 from algebra.problems.file_entries import (
     FREE,
@@ -63,7 +65,8 @@ from algebra.problems.file_entries import (
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.laws.signs import sign_of
 from algebra.problems.laws.values import JITTER
-from algebra.problems.names import Names, by_population, populations
+from algebra.problems.names import Names
+from algebra.problems.populations import by_population, populations
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.problems.sample_tables import read_samples

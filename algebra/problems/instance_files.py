@@ -29,8 +29,9 @@ import numpy as np
 from flint import fmpq
 
 from algebra.declarations import Keyword, read_declared, read_tables
-from algebra.errors import ErrorsAt, InputError, given_rows, one_line
+from algebra.errors import ErrorsAt, InputError, one_line
 from algebra.files.opening import FILE_LIMITS, path_text
+from algebra.given import given_rows
 from algebra.linalg.numbers import exact_number
 from algebra.linalg.rational import Rationals
 from algebra.problems.files import read_toml

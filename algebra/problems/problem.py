@@ -9,7 +9,7 @@ import hashlib
 import json
 import random
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
@@ -18,16 +18,15 @@ import numpy as np
 from algebra.errors import ErrorsAt, InputError, one_line, shown
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Network, Support
-from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask, plain_mask
-from algebra.networks.protocols import HasUnits
+from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
 from algebra.problems.features import OF_PROBLEM, Features, features, need_entries
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
-from algebra.problems.laws.values import StudentSupport, Values
+from algebra.problems.laws.pinned import StudentSupport
+from algebra.problems.laws.values import Values
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
-from algebra.words import plural
 
 if TYPE_CHECKING:
     from algebra.problems.updates import Update
@@ -133,10 +132,17 @@ class Problem:
         object.__setattr__(self, "distribution", self.distribution.on(self.network))
         object.__setattr__(self, "values", self._read_values())
         if self.teacher is not None:
-            self._check_teacher(self.teacher)
+            from algebra.problems.options import check_teacher
+
+            if not isinstance(self.teacher, Problem):
+                raise InputError(f"`teacher` ({shown(self.teacher)}) must be a Problem")
+            check_teacher(self, self.teacher)
         elif self.network.needs_teacher and not self.distribution.has_own_labels:
             raise InputError(self.network.needs_teacher)
-        self._check_updates()
+        if self.updates:
+            from algebra.problems.options import check_updates
+
+            check_updates(self)
         masks = {
             name: value if is_mask(value) else support.get(name)
             for name, value in learnable.items()
@@ -149,17 +155,9 @@ class Problem:
         object.__setattr__(self, "constraints", constraints)
 
     def __repr__(self) -> str:
-        parts = [str(self.network)]
-        if self.is_random:
-            parts.append("random cells learn")
-        else:
-            parts.append(
-                f"{self.learning.size} learnable in " + (", ".join(self.learnable) or "none")
-            )
-        for table in ("support", "distribution", "teacher", "values", "constraints"):
-            if table in self.to_dict():
-                parts.append(f"[{table}]")
-        return f"Problem({'; '.join(parts)})"
+        from algebra.problems.plain import problem_in_words
+
+        return problem_in_words(self)
 
     def _repr_html_(self) -> str:
         """The HTML shown by a notebook."""
@@ -215,102 +213,14 @@ class Problem:
             return value
         return None
 
-    def _check_teacher(self, given: Any) -> None:
-        """Refuse a teacher that cannot label the samples, or beside another source of labels."""
-        if not isinstance(given, Problem):
-            raise InputError(f"`teacher` ({shown(given)}) must be a Problem")
-        own, other, laws = self.network, given.network, self.distribution
-        sizes = [(n.input_shape, n.d, n.columns) for n in (own, other)]
-        if sizes[0] != sizes[1]:
-            (rows, m), d, columns = sizes[1]
-            (own_rows, own_m), own_d, own_columns = sizes[0]
-            raise InputError(
-                f"[teacher] has {rows}×{m} samples and {d}×{columns} labels, the network "
-                f"{own_rows}×{own_m} and {own_d}×{own_columns}: both must have the same"
-            )
-        if laws.noise:
-            raise InputError(
-                f"distribution.noise ({laws.noise}) is added to labels of a teacher of the same "
-                "network; remove it or [teacher]"
-            )
-        if laws.has_own_labels or laws.teacher != "normal":
-            key = "labels" if laws.has_own_labels else "teacher"
-            raise InputError(
-                f"distribution.{key} ({shown(getattr(laws, key))}): the labels are those of "
-                "[teacher], whose own file has its law; remove one of them"
-            )
-        for table in ("values", "constraints", "updates", "teacher"):
-            if getattr(given, table):
-                raise InputError(f"[teacher] must not have [{table}]: its weights are drawn")
-        if given.distribution.has_own_labels or given.distribution.noise:
-            raise InputError("[teacher] must not have labels, or noise: it gives labels")
-        if given.distribution.has_given_inputs:
-            raise InputError("[teacher] must not have `inputs`: the samples are the student's")
-
-    def _check_updates(self) -> None:
-        """Refuse updates together with random cells, constraints or exact fixed weights.
-
-        Gains, amounts of ties and low ranks are parameters beside the drawn weights, and (W, θ) ↦
-        (updated W, θ) is invertible.  At the start (gains 1, amounts 0) W is the updated matrix: so
-        for weights in an open orthant (signs), or with a density around a measured value (values
-        with a jitter), W and the updated matrix lie in it together on an open set of (W, θ), and
-        generic ranks are those without signs and values, also if a type has cells of both signs.
-        Exact numbers are no generic point; a network with ReLU is treated at its own parameters.
-        """
-        if self.updates and self.constraints:
-            raise InputError(
-                f"[constraints] are about single weights, but {self._updated}: remove one of them"
-            )
-        if self.updates and self.is_random:
-            raise InputError(
-                f"random cells are drawn for each trial, but {self._updated}, which verbs with "
-                "trials do not support: write fixed masks beside updates"
-            )
-        if self.updates and self.values and not self.network.has_kinks:
-            masks = {n: held(self.learnable, n) for n in self.learnable if n not in self.updates}
-            if self.values.pinned(Allocation.from_masks(self.network, masks).cells):
-                raise InputError(
-                    f"[values] without jitter makes weights exact numbers, but {self._updated}, "
-                    "and what updates change is decided at generic weights: add a jitter, such as "
-                    "1e-6"
-                )
-
     def _read_values(self) -> Values:
         """Measured weights, checked against structural zeros, signs and the kind of network."""
-        values, network = Values.read(self.values, self.network), self.network
+        values = Values.read(self.values, self.network)
         if not (values or self.distribution.signs):
             return values
-        other = network.lower() is not None or not isinstance(network, HasUnits)
-        if other or dict(network.teacher_shapes) != dict(network.shapes):
-            raise InputError(
-                f"[values] and signs are not implemented for this {network.title} network, which "
-                "has no layers of units, is solved as another network or has another teacher: "
-                "write it with kind lrnn or lffn, or with an activation that is not linear"
-            )
-        given = {*self.distribution.masks, *(name for name, _, _ in values.numbers)}
-        for name in sorted(given.intersection(network.rates)):
-            raise InputError(
-                f"{name} are leaks, between 0 and 1: give them in [network], not in [values] or "
-                "with signs"
-            )
-        numbers = {}
-        for (name, i, j), value in values.numbers.items():
-            if name in self.support and not self.support[name][i, j]:
-                if value:
-                    raise InputError(
-                        f"values.{name}[{i}][{j}] is {value}, but support.{name}[{i}][{j}] is 0: a "
-                        "weight that does not exist is 0"
-                    )
-                continue
-            sign = (
-                int(self.distribution.masks[name][i, j]) if name in self.distribution.masks else 0
-            )
-            if sign * value < 0:
-                raise InputError(
-                    f"values.{name}[{i}][{j}] is {value}, but its sign in [distribution] is {sign}"
-                )
-            numbers[name, i, j] = value
-        return replace(values, numbers=numbers)
+        from algebra.problems.options import checked_values
+
+        return checked_values(self, values)
 
     def student(self, allocation: Allocation | None = None) -> Support:
         """Structural zeros of a student, with the exact numbers of its fixed weights, if any.
@@ -345,10 +255,10 @@ class Problem:
     @cached_property
     def is_random(self) -> bool:
         """Whether the allocation is drawn anew for each trial."""
-        return len(self._others) > len(self.updates)
+        return len(self.others) > len(self.updates)
 
     @property
-    def _others(self) -> dict[str, Any]:
+    def others(self) -> dict[str, Any]:
         """Updates and random cells by matrix, in the network's order."""
         given = {n: held(self.learnable, n) for n in self.network.shapes if n in self.learnable}
         return {n: value for n, value in given.items() if not is_mask(value)}
@@ -356,23 +266,14 @@ class Problem:
     @property
     def learns(self) -> str:
         """The learnable parameters and the constraints, on one line."""
-        parts = []
-        for name in self.learnable:
-            value = held(self.learnable, name)
-            if name in self.updates:
-                parts.append(value.words(name, self.network.shapes[name]))
-            elif name in self._others:
-                parts.append(plural(value.budget, f"{value.budget} random cell") + f" of {name}")
-            else:
-                size = int(value.sum())
-                parts.append(plural(size, f"{size} cell") + f" of {name}")
-        text = ", ".join(parts) or "nothing"
-        return f"{text} ({self.constraints})" if self.constraints else text
+        from algebra.problems.plain import learning_in_words
+
+        return learning_in_words(self)
 
     @property
     def updates(self) -> dict[str, Update]:
         """The matrices that learn by an update, in the network's order."""
-        others = self._others
+        others = self.others
         if not others:
             return {}
         from algebra.problems.updates import Update
@@ -380,16 +281,11 @@ class Problem:
         return {name: value for name, value in others.items() if isinstance(value, Update)}
 
     @property
-    def _updated(self) -> str:
+    def updated(self) -> str:
         """The matrices that learn by an update, with these updates, on one line."""
-        parts = []
-        for name, update in self.updates.items():
-            what = ", ".join(
-                f"{key} = " + ("…" if isinstance(value, list) else json.dumps(value))
-                for key, value in update.to_dict().items()
-            )
-            parts.append(f"{name} learns by {{ {what} }}")
-        return " and ".join(parts)
+        from algebra.problems.plain import updates_in_words
+
+        return updates_in_words(self)
 
     @cached_property
     def learning(self) -> Learning:
@@ -419,7 +315,7 @@ class Problem:
         """
         if self.updates:
             raise InputError(
-                f"{self._updated}: this verb needs single cells (masks of 0 and 1); inspect, "
+                f"{self.updated}: this verb needs single cells (masks of 0 and 1); inspect, "
                 "certify, verify, count, estimate, train, profile, identify, record, design, "
                 "repair and robust take updates"
             )
@@ -437,7 +333,7 @@ class Problem:
             return self.allocation
         masks = {
             name: value.draw(self.network.shapes[name], rng, self.support.get(name))
-            if name in self._others
+            if name in self.others
             else value
             for name, value in sorted(self.learnable.items())
         }
@@ -475,32 +371,10 @@ class Problem:
 
     def to_dict(self) -> dict[str, Any]:
         """The problem as plain data, with the tables of a problem file."""
-        learnable: dict[str, Any] = {}
-        updates, others = self.updates, self._others
-        for name in self.learnable:
-            value = held(self.learnable, name)
-            if name in others and name not in updates:
-                spec = {f.name: getattr(value, f.name) for f in fields(value)}
-                learnable[name] = {"random": {k: v for k, v in spec.items() if v is not None}}
-            elif name in updates:
-                learnable[name] = value.to_dict()
-            else:
-                learnable[name] = plain_mask(value)
-        data: dict[str, Any] = {
-            "network": self.network.to_dict(),
-            "learnable": learnable,
-        }
-        if self.support:
-            data["support"] = {name: plain_mask(held(self.support, name)) for name in self.support}
-        if self.distribution != Distribution():
-            data["distribution"] = self.distribution.to_dict()
-        if self.teacher is not None:
-            data["teacher"] = self.teacher.as_teacher()
-        if self.values:
-            data["values"] = self.values.to_dict(self.network)
-        if self.constraints:
-            data["constraints"] = self.constraints.to_dict()
-        return data
+        # Loaded here, as all that writes problems: a check reads them.
+        from algebra.problems.plain import problem_tables
+
+        return problem_tables(self)
 
     def named_dict(self) -> dict[str, Any]:
         """The tables of a problem file, with the names of units and of groups of parameters."""
@@ -514,12 +388,9 @@ class Problem:
 
     def to_toml(self) -> str:
         """The text of a problem file that describes this problem."""
-        lines: list[str] = []
-        for table, entries in self.named_dict().items():
-            lines.append(f"[{table}]")
-            lines += [f"{key} = {_toml(value)}" for key, value in entries.items()]
-            lines.append("")
-        return "\n".join(lines)
+        from algebra.problems.plain import problem_text
+
+        return problem_text(self.named_dict())
 
     @cached_property
     def digest(self) -> str:
@@ -548,11 +419,3 @@ def _missing(mask: Any, support: Any) -> tuple[int, int] | None:
         return int(mask.rows[missing[0]]), int(mask.columns[missing[0]])
     wrong = np.argwhere(np.asarray(mask) > np.asarray(support))
     return (int(wrong[0][0]), int(wrong[0][1])) if len(wrong) else None
-
-
-def _toml(value: Any) -> str:
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{k} = {_toml(v)}" for k, v in value.items()) + " }"
-    if isinstance(value, list) and value and isinstance(value[0], list):
-        return "[\n" + "".join(f"    {row},\n" for row in value) + "]"
-    return json.dumps(value)

@@ -18,9 +18,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from algebra.errors import ErrorsAt, InputError, NoEdges, given_mapping, one_line, shown
+from algebra.errors import ErrorsAt, InputError, NoEdges, one_line, shown
 from algebra.files.arrays import read_array, read_sparse
 from algebra.files.opening import path_text
+from algebra.given import given_mapping
 from algebra.problems.allocation import Cell
 from algebra.problems.arrow_tables import ArrowTable
 from algebra.problems.edge_columns import edges_by_columns, edges_of_arrow

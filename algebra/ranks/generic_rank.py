@@ -42,7 +42,7 @@ from algebra.linalg.residues import Residues, random_residues
 from algebra.networks.base import Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.laws.values import masks_of, pinned_bits, prime_for
+from algebra.problems.laws.pinned import masks_of, pinned_bits, prime_for
 from algebra.ranks.jacobian import (
     all_cells,
     at_enough_samples,

@@ -44,7 +44,7 @@ from algebra.networks.base import LABELS, ColumnFactors, Factors, Network, Point
 from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.laws.values import residue, restrict
+from algebra.problems.laws.pinned import residue, restrict
 from algebra.ranks.size import FOR_ECHELON, check_size
 
 # Entries handled at a time if left factors differ between samples.

@@ -17,7 +17,7 @@ from algebra.linalg.primes import random_points
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.laws.values import given_numbers
+from algebra.problems.laws.pinned import given_numbers
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import check_time

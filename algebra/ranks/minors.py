@@ -20,7 +20,7 @@ from algebra.linalg.echelon import independent_columns
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
-from algebra.problems.laws.values import prime_for, restrict
+from algebra.problems.laws.pinned import prime_for, restrict
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import OutOfTime, check_time, phase
 

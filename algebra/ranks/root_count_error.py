@@ -149,7 +149,7 @@ def by_primes(
         N.
     primes : int
     more_bits : int, optional
-        Bits of exact numbers of fixed weights: `algebra.problems.laws.values.pinned_bits`.
+        Bits of exact numbers of fixed weights: `algebra.problems.laws.pinned.pinned_bits`.
     """
     counted = f"counted modulo {primes} random prime{'s' * (primes != 1)}"
     why = "the number of weights is too large for one"

@@ -12,7 +12,8 @@ import numpy as np
 from algebra.documents import Document, Explanation, Paragraph, Part, Table, step
 from algebra.networks.kinds import MEANINGS
 from algebra.networks.protocols import HasJacobian, HasLimits
-from algebra.problems.allocation import Allocation, cells_data
+from algebra.problems.allocation import Allocation
+from algebra.problems.cells import cells_data
 from algebra.problems.mask_pictures import mask_pictures
 from algebra.problems.names import Names
 from algebra.ranks.budgets.cover import rank_bound

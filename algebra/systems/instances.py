@@ -22,7 +22,7 @@ from algebra.linalg.residues import Residues, random_bytes
 from algebra.networks.base import Network, Support
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import masks_of, residue, restrict
+from algebra.problems.laws.pinned import masks_of, residue, restrict
 from algebra.problems.problem import Problem
 from algebra.programs.arrays import ArrayArithmetic, number_in
 from algebra.programs.residues import ModularArithmetic

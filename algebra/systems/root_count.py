@@ -45,7 +45,7 @@ from algebra.polynomials.msolve.process import (
 )
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import pinned_bits, pins, prime_for
+from algebra.problems.laws.pinned import pinned_bits, pins, prime_for
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.root_count_error import (
     CountCertainty,

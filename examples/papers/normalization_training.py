@@ -16,7 +16,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 from numeric.equations.programs.descent import Adam, half_cosine
 
 WEIGHTS, NORMALIZATION = "weights", "normalization"

@@ -11,7 +11,8 @@ from collections.abc import Mapping, Sequence
 from numbers import Real
 from typing import Any
 
-from algebra.errors import InputError, known_name, shown, whole_number
+from algebra.errors import InputError, shown, whole_number
+from algebra.given import known_name
 from algebra.questions.record.elements import ELEMENT_KINDS
 from matchprob.api.designs.goals import ALL, GOALS, LEARNABLE
 from matchprob.page.state import PageState

@@ -37,7 +37,8 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from algebra.certificates.signing import file_text
-from algebra.errors import InputError, Unfinished, known_name, shown
+from algebra.errors import InputError, Unfinished, shown
+from algebra.given import known_name
 from algebra.problems.problem import Problem
 from algebra.results import Result
 from matchprob import __version__

@@ -26,7 +26,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, known_name, one_line, shown
+from algebra.errors import InputError, one_line, shown
+from algebra.given import known_name
 from algebra.networks.base import Network
 from algebra.networks.kinds import KINDS, MEANINGS, network_from_dict
 from algebra.networks.recurrent import LinearRNN

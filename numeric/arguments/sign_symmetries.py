@@ -24,7 +24,7 @@ from itertools import product
 import numpy as np
 
 from algebra.networks.recurrent import LinearRNN
-from algebra.problems.laws.values import masks_of, pins
+from algebra.problems.laws.pinned import masks_of, pins
 from algebra.problems.problem import Problem
 from numeric.instances import Instance
 

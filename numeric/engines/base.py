@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar, runtime_checkable
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 
 if TYPE_CHECKING:
     from algebra.networks.base import Network

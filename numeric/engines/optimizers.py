@@ -17,7 +17,8 @@ import time
 
 import numpy as np
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 from algebra.linalg.numbers import nearest_double
 from algebra.time_limits import check_time
 from numeric.counts import UNDETERMINED, InstanceCount, Reason

@@ -41,7 +41,8 @@ from typing import Any, SupportsIndex
 
 import numpy as np
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 
 METHODS = ("clopper-pearson", "wilson")
 # Digits of shares and of the ends of intervals: in results, and in the rows of tables.

@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matchprob
-from algebra.errors import InputError, known_name, one_line, shown, whole_number
+from algebra.errors import InputError, one_line, shown, whole_number
+from algebra.given import known_name
 from algebra.networks.recurrent import LinearRNN
 from tests.refusals import refuses
 

@@ -17,7 +17,7 @@ from algebra.networks.protocols import HasLimits
 from algebra.polynomials.rings import RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
-from algebra.problems.laws.values import prime_for
+from algebra.problems.laws.pinned import prime_for
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import budgets
 from algebra.systems.elimination import eliminate

@@ -50,22 +50,13 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 import numpy as np
 
 from algebra.declarations import InFile, Keyword
-from algebra.errors import ErrorsAt, InputError, one_line, shown
-from algebra.linalg.numbers import exact_number
-from algebra.linalg.sparse import SparseMatrix
+from algebra.errors import InputError, one_line, shown
 from algebra.networks.base import Cell, Network, Support
-from algebra.problems.file_entries import (
-    EdgesFile,
-    FileName,
-    SampleFile,
-    SampleTable,
-    SignsOfTable,
-)
 
 LAWS = ("normal", "uniform", "rademacher")
 # The keys of [distribution] that are laws.
@@ -75,30 +66,11 @@ LABELS = TEACHER, ARBITRARY = ("teacher", "normal")
 # The signs of each matrix that has signs.
 Signs = Mapping[str, np.ndarray]
 _NOISE_ALONE = "arbitrary labels are noise alone"
-# Largest factor of a standard deviation.
-_LARGEST_FACTOR = Fraction(1_000_000)
 
 
-_Law = Keyword("enum", tuple(LAWS))
-_Rows = Annotated[
-    list[list[Annotated[Any, Keyword("type", ("number", "string"))]]], "a row for each sample"
-]
-_Inputs = Annotated[str, _Law, "a law"] | SampleFile | SampleTable | _Rows
-_Labels = (
-    Annotated[str, Keyword("enum", LABELS), "where they come from"]
-    | SampleFile
-    | SampleTable
-    | _Rows
-)
-_Factor = Annotated[Any, Keyword("type", ("number", "string"))]
-_Sign = Literal[1, -1, 0, "+", "-"]
-_UnitSigns = Annotated[list[_Sign], "a sign for each unit"]
-_Signs = (
-    _UnitSigns
-    | FileName
-    | SignsOfTable
-    | dict[str, _Sign | _UnitSigns | list[list[_Sign]] | FileName | EdgesFile | SignsOfTable]
-)
+_Law = Keyword("enum", LAWS)
+# Forms of files, which a check does not read.
+_FORMS = "algebra.problems.laws.forms:"
 
 
 @dataclass(frozen=True)
@@ -137,26 +109,28 @@ class Distribution:
     """
 
     weights: Annotated[str, _Law, "law of the student's weights"] = "normal"
-    inputs: Annotated[Any, InFile(_Inputs), "law of the samples, or the samples"] = "normal"
+    inputs: Annotated[Any, InFile(_FORMS + "Inputs"), "law of the samples, or the samples"] = (
+        "normal"
+    )
     teacher: Annotated[str, _Law, "law of the teacher's weights"] = "normal"
     labels: Annotated[
         Any,
-        InFile(_Labels),
+        InFile(_FORMS + "Labels"),
         "the teacher's labels, arbitrary (standard normal) ones, or the labels themselves",
     ] = TEACHER
     noise: Annotated[
         Any,
-        InFile(_Factor),
+        InFile(_FORMS + "Factor"),
         "standard deviation of normal numbers that are added to the teacher's labels",
     ] = Fraction(0)
     scale: Annotated[
         Any,
-        InFile(dict[str, _Factor]),
+        InFile(_FORMS + "Factors"),
         "factors of the standard deviations of matrices, in student and teacher",
     ] = None
     signs: Annotated[
         Any,
-        InFile(_Signs),
+        InFile(_FORMS + "Signs"),
         "signs that weights are drawn with, by neuron or by weight: 1, -1, 0 (free)",
     ] = None
 
@@ -185,14 +159,19 @@ class Distribution:
                 f"distribution.teacher ({shown(self.teacher)}): there is no teacher if labels are "
                 f"{given}; remove one of them"
             )
-        object.__setattr__(self, "noise", _noise(self.noise))
+        if not isinstance(self.noise, Fraction) or self.noise:
+            from algebra.problems.laws.factors import given_noise
+
+            object.__setattr__(self, "noise", given_noise(self.noise))
         if self.noise and self.has_own_labels:
             why = "given labels are exact" if self.has_given_labels else _NOISE_ALONE
             raise InputError(
                 f"distribution.noise ({self.noise}): {why}; remove one of `noise` and `labels`"
             )
         if self.scale is not None:
-            object.__setattr__(self, "scale", _factors(self.scale))
+            from algebra.problems.laws.factors import given_factors
+
+            object.__setattr__(self, "scale", given_factors(self.scale))
 
     def __hash__(self) -> int:
         return hash(json.dumps(self.to_dict(), sort_keys=True, default=str))
@@ -262,15 +241,11 @@ class Distribution:
 
     def oriented(self, matrices: Mapping[str, Any]) -> dict[str, Any]:
         """Weights, in arrays or sparse matrices, with their signs: ±|w| where there is one."""
-        out = dict(matrices)
-        for name, signs in self.masks.items():
-            own = out.get(name)
-            if isinstance(own, SparseMatrix):
-                of = np.broadcast_to(signs, own.shape)[own.rows, own.columns]
-                out[name] = own.with_values(np.where(of == 0, own.values, abs(own.values) * of))
-            elif own is not None:
-                out[name] = np.where(signs == 0, own, abs(own) * signs)
-        return out
+        if not self.signs:
+            return dict(matrices)
+        from algebra.problems.laws.signs import with_signs
+
+        return with_signs(matrices, self.masks)
 
     def against(
         self, matrices: Mapping[str, np.ndarray], support: Support, free: Collection[Cell] = ()
@@ -313,38 +288,3 @@ class Distribution:
                 else list(signs)
             )
         return data
-
-
-def _noise(given: Any) -> Fraction:
-    """A standard deviation, exact, at least 0 and at most `_LARGEST_FACTOR`."""
-    with ErrorsAt("`distribution.noise`"):
-        found = exact_number(given if isinstance(given, int | str | Fraction) else str(given))
-    if not 0 <= found <= _LARGEST_FACTOR:
-        raise InputError(
-            f"`distribution.noise` is {shown(given)}: a standard deviation must be at least 0, "
-            f"and at most {_LARGEST_FACTOR}"
-        )
-    return found
-
-
-def _factors(given: Any) -> dict[str, Fraction] | None:
-    """Factors of standard deviations: exact, positive, at most `_LARGEST_FACTOR`, and not 1."""
-    if not isinstance(given, Mapping):
-        raise InputError(
-            f"`distribution.scale` ({shown(given)}) must map matrices to factors, as in "
-            "{ W = 1.5 }"
-        )
-    found = {}
-    for name, value in given.items():
-        where = f"`distribution.scale.{one_line(name)}`"
-        with ErrorsAt(where):
-            # The number that was written, such as 1e-6, not the double next to it.
-            factor = exact_number(value if isinstance(value, int | str | Fraction) else str(value))
-        if not 1 / _LARGEST_FACTOR <= factor <= _LARGEST_FACTOR:
-            raise InputError(
-                f"{where} is {shown(value)}: the factor of a standard deviation must be positive, "
-                f"between 1/{_LARGEST_FACTOR} and {_LARGEST_FACTOR}"
-            )
-        if factor != 1:
-            found[str(name)] = factor
-    return found or None

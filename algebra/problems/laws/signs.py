@@ -11,10 +11,12 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, given_rows, one_line, shown
+from algebra.errors import InputError, one_line, shown
+from algebra.given import given_rows
+from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.base import Axis, Network
 from algebra.networks.masks import LARGE
-from algebra.problems.names import populations
+from algebra.problems.populations import populations
 
 # Words for signs.
 SIGN_VALUES = {"1": 1, "+1": 1, "+": 1, "-1": -1, "-": -1, "0": 0}
@@ -64,6 +66,19 @@ def as_array(rows: Rows) -> np.ndarray:
     if _is_by_columns(rows):
         return np.broadcast_to(np.array(rows[:1], np.int8), (len(rows), len(rows[0])))
     return np.array(rows, np.int8)
+
+
+def with_signs(matrices: Mapping[str, Any], masks: Mapping[str, np.ndarray]) -> dict[str, Any]:
+    """Weights, in arrays or sparse matrices, with their signs: ±|w| where there is one."""
+    out = dict(matrices)
+    for name, signs in masks.items():
+        own = out.get(name)
+        if isinstance(own, SparseMatrix):
+            of = np.broadcast_to(signs, own.shape)[own.rows, own.columns]
+            out[name] = own.with_values(np.where(of == 0, own.values, abs(own.values) * of))
+        elif own is not None:
+            out[name] = np.where(signs == 0, own, abs(own) * signs)
+    return out
 
 
 def _sends(axis: Axis) -> bool:

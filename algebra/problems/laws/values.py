@@ -31,25 +31,12 @@ generic (c', w, X).
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
-from decimal import Decimal
 from fractions import Fraction
-from functools import cached_property
-from math import lcm
-from numbers import Real
 from typing import Any
 
-import numpy as np
-from flint import fmpq
-
-from algebra.errors import ErrorsAt, InputError, given_rows, one_line, shown
-from algebra.linalg.numbers import exact_number
-from algebra.linalg.primes import PRIME_SIZES, ChosenNumbers
-from algebra.linalg.sparse import SparseMatrix
-from algebra.networks.base import Cell, Network, Support
-from algebra.networks.masks import Masks
+from algebra.networks.base import Cell, Network
 
 JITTER, RELATIVE = "jitter", "relative"
 
@@ -104,33 +91,9 @@ class Values:
             return data
         if data == {}:
             return cls()
-        if not isinstance(data, Mapping):
-            raise InputError(
-                f"`values` ({shown(data)}) must map the names of matrices to their numbers, such "
-                'as {"W": [["1/2", -1], [0.25, 3]]}'
-            )
-        jitter, relative = data.get(JITTER, 0), False
-        if isinstance(jitter, Mapping):
-            if set(jitter) != {RELATIVE}:
-                raise InputError(
-                    f"`values.jitter` ({shown(dict(jitter))}) must be a number, or "
-                    "{ relative = number }"
-                )
-            jitter, relative = jitter[RELATIVE], True
-        size = _number(jitter, "`values.jitter`")
-        if size is None or size < 0:
-            raise InputError(f"`values.jitter` ({shown(jitter)}) must be a number, at least 0")
-        numbers: dict[Cell, Fraction] = {}
-        for name, rows in data.items():
-            if name == JITTER:
-                continue
-            if name not in network.shapes:
-                raise InputError(
-                    f"[values] names `{one_line(name)}`, but a {network.title} has "
-                    + ", ".join(network.shapes)
-                )
-            numbers |= _matrix(rows, name, network.shapes[name])
-        return cls(numbers, size, relative and size != 0)
+        from algebra.problems.laws.measured import read_values
+
+        return cls(*read_values(data, network))
 
     def pinned(self, learning: Collection[Cell]) -> dict[Cell, Fraction]:
         """Fixed weights that have the same number in every trial.
@@ -162,130 +125,6 @@ class Values:
             text = str(self.jitter)
             data[JITTER] = {RELATIVE: text} if self.relative else text
         return data
-
-
-class StudentSupport(dict[str, np.ndarray]):
-    """Structural zeros, and fixed weights of the student that are exact numbers.
-
-    It replaces the structural zeros wherever a point or an instance of the *student* is drawn; a
-    teacher's is drawn with the masks alone (`masks_of`).
-
-    Parameters
-    ----------
-    masks : mapping of str to mask
-    pinned : mapping of cell to Fraction
-    """
-
-    def __init__(self, masks: Support, pinned: Mapping[Cell, Fraction]) -> None:
-        super().__init__(masks)
-        self.pinned = dict(pinned)
-
-    @property
-    def bits(self) -> int:
-        """Bit length of the numbers, written as integers over one denominator."""
-        below = lcm(*(value.denominator for value in self.pinned.values()))
-        above = max((abs(value) for value in self.pinned.values()), default=Fraction(0))
-        return max(below, int(above * below)).bit_length()
-
-    @cached_property
-    def given(self) -> ChosenNumbers:
-        """See `given_numbers`."""
-        return ChosenNumbers.of(self.pinned)
-
-
-def prime_for(support: Support | None, rng: random.Random, bits: int = PRIME_SIZES.usual) -> int:
-    """A random prime modulo which the exact numbers of a student may be reduced, if it has any."""
-    return given_numbers(support).prime(rng, bits)
-
-
-def prime_not_in(used: Sequence[int], rng: random.Random, support: Support | None = None) -> int:
-    """A random prime that was not used before, for the exact numbers of a student, if any."""
-    while True:
-        p = prime_for(support, rng)
-        if p not in used:
-            return p
-
-
-def given_numbers(support: Support | None) -> ChosenNumbers:
-    """The exact numbers of a student, and primes modulo which they may be reduced."""
-    return support.given if isinstance(support, StudentSupport) else ChosenNumbers()
-
-
-def pins(support: Support | None) -> Mapping[Cell, Fraction]:
-    """The exact numbers of a student's fixed weights; none if all weights are drawn."""
-    return support.pinned if isinstance(support, StudentSupport) else {}
-
-
-def pinned_bits(support: Support | None) -> int:
-    """`StudentSupport.bits`; 0 if no number is fixed."""
-    return support.bits if isinstance(support, StudentSupport) else 0
-
-
-def masks_of(support: Support | None) -> Support:
-    """The structural zeros without exact numbers, as for a teacher."""
-    return support if isinstance(support, Masks) else dict(support or {})
-
-
-def restrict(
-    matrices: dict[str, np.ndarray], support: Support | None, entry: Callable[[fmpq], Any]
-) -> None:
-    """Set structural zeros, and the student's exact numbers, in place.
-
-    Matrices by their entries have no others.
-
-    Parameters
-    ----------
-    matrices : dict of str to ndarray
-    support : mapping of str to mask, or StudentSupport
-    entry : callable
-        Converts a rational to an entry.
-    """
-    masks = support or {}
-    for name in masks:
-        if not isinstance(matrices[name], SparseMatrix):
-            matrices[name][np.asarray(masks[name]) == 0] = entry(fmpq(0))
-    for (name, i, j), value in pins(support).items():
-        matrices[name][i, j] = entry(fmpq(value.numerator, value.denominator))
-
-
-def residue(p: int) -> Callable[[fmpq], int]:
-    """Rationals modulo a prime.
-
-    Raises
-    ------
-    InputError
-        If the prime divides a denominator.
-    """
-
-    def entry(value: fmpq) -> int:
-        below = int(value.denominator) % p
-        if not below:
-            raise InputError(f"[values]: the denominator of {value} is divisible by the prime {p}")
-        return int(value.numerator) % p * pow(below, -1, p) % p
-
-    return entry
-
-
-def _matrix(rows: Any, name: str, shape: tuple[int, int]) -> dict[Cell, Fraction]:
-    where, found = f"values.{name}", {}
-    for i, row in enumerate(given_rows(rows, where, "rows of numbers, or an edge list", shape)):
-        for j, entry in enumerate(row):
-            value = _number(entry, f"`{where}[{i}][{j}]`")
-            if value is not None:
-                found[name, i, j] = value
-    return found
-
-
-def _number(entry: Any, where: str) -> Fraction | None:
-    """An exact number; None for a missing entry."""
-    if entry is None or (isinstance(entry, str) and entry.strip().lower() in ("", "nan")):
-        return None
-    # NaN differs from itself.
-    if isinstance(entry, Real) and entry != entry:
-        return None
-    entry = str(entry) if isinstance(entry, Decimal) else entry
-    with ErrorsAt(where):
-        return exact_number(entry)
 
 
 def _text(value: Fraction | None) -> str:

@@ -26,7 +26,8 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import ErrorsAt, InputError, Unfinished, known_name
+from algebra.errors import ErrorsAt, InputError, Unfinished
+from algebra.given import known_name
 from algebra.linalg.numbers import exact_number
 from algebra.linalg.primes import random_points
 from algebra.linalg.residues import random_residues

@@ -11,7 +11,8 @@ from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.records import Cells, Record
 from algebra.declarations import Size, named_key
 from algebra.linalg.numbers import float_text
-from algebra.problems.allocation import Allocation, cells_data
+from algebra.problems.allocation import Allocation
+from algebra.problems.cells import cells_data
 from algebra.questions.design.demand import Demand
 from algebra.ranks.generic_rank import GenericRank, allocation_rank
 from algebra.results import named

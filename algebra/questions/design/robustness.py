@@ -49,13 +49,8 @@ from algebra.linalg.numbers import float_text
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import inverses, times
-from algebra.problems.allocation import (
-    Allocation,
-    Cell,
-    cell_columns,
-    cells_data,
-    cells_text,
-)
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.cells import cell_columns, cells_data, cells_text
 from algebra.questions.design.demand import line_name, line_of
 from algebra.ranks.generic_rank import (
     TARGET_ERROR,

@@ -7,7 +7,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import RelaxationMaker
 from algebra.questions.design.cheapest import cheapest

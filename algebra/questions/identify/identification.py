@@ -16,13 +16,8 @@ from algebra.documents import Document, Paragraph
 from algebra.linalg.numbers import nearest_double
 from algebra.networks.own_point import about_parameters, at_these_parameters
 from algebra.polynomials.msolve.process import MsolveError, MsolveMissing, MsolveTimeout
-from algebra.problems.allocation import (
-    MOST_CELLS,
-    Allocation,
-    Cell,
-    cell_columns,
-    cells_data,
-)
+from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.cells import MOST_CELLS, cell_columns, cells_data
 from algebra.problems.problem import Problem
 from algebra.questions.identify.alternatives import Alternatives, alternatives
 from algebra.questions.identify.balls import proves_fibre

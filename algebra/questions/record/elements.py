@@ -14,7 +14,8 @@ from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, given_list, known_name, shown
+from algebra.errors import InputError, shown
+from algebra.given import given_list, known_name
 from algebra.networks.base import LABELS, STATES, TRACES, Network, Reading
 from algebra.networks.protocols import HasUnits, not_known
 from algebra.problems.names import Names, printed_name

@@ -41,15 +41,8 @@ from math import lcm
 
 import numpy as np
 
-from algebra.errors import (
-    ErrorsAt,
-    InputError,
-    given_list,
-    given_mapping,
-    known_name,
-    shown,
-    whole_number,
-)
+from algebra.errors import ErrorsAt, InputError, shown, whole_number
+from algebra.given import given_list, given_mapping, known_name
 from algebra.linalg.numbers import exact_number
 from algebra.linalg.primes import ChosenNumbers, random_points
 from algebra.linalg.ranks import modular_rank

@@ -16,7 +16,8 @@ from algebra.certificates.records import Record
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.linalg.numbers import nearest_double
 from algebra.networks.own_point import at_these_parameters
-from algebra.problems.allocation import Cell, cells_data
+from algebra.problems.allocation import Cell
+from algebra.problems.cells import cells_data
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.questions.identify.fibre import Fibre

@@ -49,7 +49,8 @@ from typing import Any
 import numpy as np
 from flint import fmpq
 
-from algebra.errors import InputError, given_list, shown
+from algebra.errors import InputError, shown
+from algebra.given import given_list
 from algebra.linalg.residues import random_residues
 from algebra.networks.base import STATES, Network, Point
 from algebra.networks.masks import held

@@ -33,7 +33,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from algebra.errors import InputError, Unfinished, given_list, shown
+from algebra.errors import InputError, Unfinished, shown
+from algebra.given import given_list
 from algebra.linalg.echelon import modular_kernel
 from algebra.linalg.modular import matmul
 from algebra.linalg.ranks import modular_rank

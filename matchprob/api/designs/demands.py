@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from algebra.errors import InputError, given_list, given_mapping, whole_number
-from algebra.problems.allocation import Cell, check_cell
+from algebra.errors import InputError, whole_number
+from algebra.given import given_list, given_mapping
+from algebra.problems.allocation import Cell
+from algebra.problems.cells import check_cell
 from algebra.problems.problem import Problem
 from algebra.questions.design.demand import Demand, checked_demand
 from algebra.ranks.jacobian import all_cells

@@ -9,7 +9,7 @@ from algebra.certificates.verdicts import MAXIMAL
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
 from algebra.linalg.numbers import certainty_text
 from algebra.networks.protocols import HasUnits
-from algebra.problems.allocation import cells_text
+from algebra.problems.cells import cells_text
 from algebra.problems.mask_pictures import mask_pictures
 from algebra.ranks.parametrized import by_parameters
 from algebra.words import plural

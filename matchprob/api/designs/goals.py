@@ -6,7 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
-from algebra.errors import InputError, known_name, shown
+from algebra.errors import InputError, shown
+from algebra.given import known_name
 from algebra.questions.design import goals
 from algebra.questions.design.goals import Goal, SearchOptions
 

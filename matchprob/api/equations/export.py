@@ -11,7 +11,8 @@ import numpy as np
 from flint import fmpq
 
 from algebra.documents import Document, Paragraph
-from algebra.errors import InputError, known_name, shown, whole_number
+from algebra.errors import InputError, shown, whole_number
+from algebra.given import known_name
 from algebra.polynomials.rings import RationalField
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem

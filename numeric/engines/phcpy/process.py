@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 from algebra.workers import Child, ChildCrashed, ChildError, ChildTimeout
 from numeric.engines.phcpy.install import (
     PhcpyInstallation,

@@ -32,7 +32,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from algebra.errors import known_name
+from algebra.given import known_name
 from algebra.time_limits import check_time
 from numeric.equations.programs.losses import Loss
 from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 from flint import arb
 
-from algebra.errors import InputError, known_name
+from algebra.errors import InputError
+from algebra.given import known_name
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.programs.balls import as_balls

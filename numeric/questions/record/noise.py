@@ -58,7 +58,8 @@ from typing import Any
 import numpy as np
 
 from algebra.documents import Document, Paragraph, Step
-from algebra.errors import InputError, Unfinished, known_name, shown
+from algebra.errors import InputError, Unfinished, shown
+from algebra.given import known_name
 from algebra.matroids.optimum import TARGET
 from algebra.problems.problem import Problem
 from algebra.questions.identify.fibre import Fibre

@@ -11,6 +11,7 @@ from algebra.arguments import order
 from algebra.arguments.argument import NO_COUNT, OF_ALL, OF_PART
 from algebra.arguments.order import NAMES, ORDER, argument
 from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.work import SHARES
 
 FOLDER = Path(order.__file__).parent
 DOCS = Path(__file__).parents[3] / "docs"
@@ -43,7 +44,7 @@ def test_cheap_arguments_are_searched_before_counts_of_parts():
     """What needs no Gröbner basis of many parts comes first; a search never comes three times."""
     names = [attempt.argument for attempt in ORDER]
     assert names.index("whole_column") < names.index("sub_allocation")
-    assert all(attempt.divisor >= 1 for attempt in ORDER)
+    assert all(getattr(SHARES, attempt.share) >= 1 for attempt in ORDER)
 
 
 def reached(source, start):

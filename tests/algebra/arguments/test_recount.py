@@ -8,7 +8,7 @@ from flint import fmpz
 from algebra.arguments.recount import one_solution, recount
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
-from algebra.problems.laws.values import prime_not_in
+from algebra.problems.laws.pinned import prime_not_in
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.instances import modular_core
 from algebra.systems.root_count import (

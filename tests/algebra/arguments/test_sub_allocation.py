@@ -33,7 +33,7 @@ def case_of(problem):
 def rounds(case, number):
     """The results of so many searches."""
     for _ in range(number):
-        case.begin(Attempt(ARGUMENT.name, 4), ARGUMENT)
+        case.begin(Attempt(ARGUMENT.name), ARGUMENT)
         yield search(case)
 
 

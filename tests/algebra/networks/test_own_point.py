@@ -6,7 +6,7 @@ from flint import fmpq
 from algebra.documents import Document, Explanation, Paragraph
 from algebra.networks.own_point import OwnPoint, about_parameters, at_these_parameters
 from algebra.networks.rnn import RNN
-from algebra.problems.laws.values import residue
+from algebra.problems.laws.pinned import residue
 from algebra.ranks.jacobian import random_point
 from tests.refusals import refuses
 

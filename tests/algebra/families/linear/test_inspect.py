@@ -67,7 +67,7 @@ def test_relu_counts_patterns():
 
 def test_many_cells_are_told_as_rectangles(monkeypatch):
     """More cells than are listed: their number, and rectangles if these are not too many."""
-    monkeypatch.setattr("algebra.problems.allocation.MOST_CELLS", 2)
+    monkeypatch.setattr("algebra.problems.cells.MOST_CELLS", 2)
     told = [
         inspect_allocation(Allocation.from_masks(NET, W=mask)).to_dict()
         for mask in ([[1, 0], [0, 1]], [[1, 1], [1, 0]], [[1, 1], [1, 1]])
@@ -77,7 +77,7 @@ def test_many_cells_are_told_as_rectangles(monkeypatch):
     assert (told[1]["cells"], told[1]["cells_in"]) == (None, {"W": 3})
     assert told[1]["cell_blocks"] == {"W": [[0, 0, 0, 1], [1, 1, 0, 0]]}
     assert told[2]["cell_blocks"] == {"W": [[0, 1, 0, 1]]}
-    monkeypatch.setattr("algebra.problems.allocation.MOST_CELLS", 1)
+    monkeypatch.setattr("algebra.problems.cells.MOST_CELLS", 1)
     told = inspect_allocation(Allocation.from_masks(NET, W=[[1, 0], [0, 1]])).to_dict()
     assert (told["cells_in"], told["cell_blocks"]) == ({"W": 2}, None)
 

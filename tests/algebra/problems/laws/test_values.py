@@ -13,9 +13,8 @@ from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.linalg.primes import ChosenNumbers, random_prime
 from algebra.problems.files import problem_from_dict
-from algebra.problems.laws.values import (
+from algebra.problems.laws.pinned import (
     StudentSupport,
-    Values,
     given_numbers,
     masks_of,
     pins,
@@ -23,6 +22,7 @@ from algebra.problems.laws.values import (
     residue,
     restrict,
 )
+from algebra.problems.laws.values import Values
 from algebra.questions.premises import need_generic
 from matchprob import Distribution, LinearRNN, Problem
 from tests.refusals import refuses
