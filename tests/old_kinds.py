@@ -74,22 +74,10 @@ def _copied(network: ActivatedNetwork, build: Builder) -> Program:
     program = network.program()
     for node in program.nodes:
         inputs = [made[k] for k in node.inputs]
-        match node.op:
-            case "block":
-                role = build.sample if node.batched else build.weight
-                made.append(role(node.name, node.shape))
-            case "add":
-                made.append(build.add(*inputs))
-            case "contract":
-                made.append(build.contract(node.letters, *inputs))
-            case "index":
-                made.append(build.index(node.where, *inputs))
-            case "apply" if network.activation.is_polynomial:
-                made.append(_polynomial(build, network.activation.coefficients, inputs[0]))
-            case "apply":
-                made.append(build.apply(node.name, inputs[0]))
-            case other:
-                raise AssertionError(other)
+        if node.op == "apply" and network.activation.is_polynomial:
+            made.append(_polynomial(build, network.activation.coefficients, inputs[0]))
+        else:
+            made.append(build.copied(node, inputs))
     return build.program(made[program.output])
 
 

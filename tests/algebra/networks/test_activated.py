@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 from algebra.networks.base import Network
 from algebra.networks.kinds import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank
-from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from algebra.ranks.jacobian import all_cells
 from matchprob import RNN, Allocation, FeedForward, InputError
 from tests.refusals import refuses
 
@@ -59,40 +58,6 @@ def test_forward_maps_are_the_definitions(activation, biases):
     np.testing.assert_allclose(
         net.forward(w, X), w["W3"] @ z + (w["e"] if biases else 0), rtol=1e-9
     )
-
-
-@pytest.mark.parametrize("seed", range(8))
-def test_derivatives_are_those_of_differences(seed):
-    """Back-propagation in doubles against central differences, all weights."""
-    rng = np.random.default_rng(seed)
-    net = small(random.Random(seed))
-    w, X = _drawn(net, rng)
-
-    cells, step = all_cells(net), 1e-6
-    J = net.jacobian(w, X, cells)
-    for (name, i, j), column in zip(cells, J.T, strict=True):
-        found = column.reshape(net.d, net.m)
-        up, down = ({**w, name: w[name].copy()} for _ in range(2))
-        up[name][i, j] += step
-        down[name][i, j] -= step
-        numeric = (net.forward(up, X) - net.forward(down, X)) / (2 * step)
-        np.testing.assert_allclose(found, numeric, rtol=1e-4, atol=1e-6 * (1 + abs(numeric).max()))
-
-
-@given(st.integers(0, 10**6))
-def test_modular_derivatives_are_those_of_dual_numbers(seed):
-    """Back-propagation over GF(p) against forward-mode derivatives, formal values included."""
-    rng = random.Random(seed)
-    net = small(rng)
-    point = random_point(net, 2_147_483_629, seed)
-    cells = all_cells(net)
-    step = np.array([rng.randrange(point.p) for _ in cells])
-    J = columns_at(net, point, cells)
-    left = np.zeros(len(J), dtype=object)
-    for k in range(len(cells)):
-        left = (left + J[:, k].astype(object) * int(step[k])) % point.p
-    right = dual_derivative(net, point, cells, step).ravel()
-    assert left.tolist() == right.tolist()
 
 
 @given(st.integers(0, 10**6))

@@ -13,16 +13,13 @@ from hypothesis import strategies as st
 
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime
-from algebra.linalg.residues import random_residues
-from algebra.networks.base import LABELS, MAX_CELLS, STATES, TRACES, Point
+from algebra.networks.base import MAX_CELLS, STATES, TRACES, Point
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
-from algebra.networks.ffn import FeedForward
 from algebra.networks.kinds import KINDS
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.relu import ShallowReLU
-from algebra.networks.rnn import RNN
 from algebra.ranks.derivatives import DualMatrix
-from algebra.ranks.jacobian import all_cells, jacobian, random_point
+from algebra.ranks.jacobian import random_point
 from tests.algebra.residues import power
 from tests.refusals import refuses
 from tests.samples import NET, filled
@@ -126,22 +123,6 @@ def test_relu_cuts_negative_values(q, n, d, m, seed):
     halves = {k: exact(v) for k, v in weights.items()}
     Y = network.forward(halves, exact(X))
     assert (expected * fmpq(1, 343) == Y).all()
-
-
-@given(SIZE, SIZE, SIZE, SIZE, SIZE, st.integers(0, 9))
-def test_modular_integers_and_floats_agree_with_the_integers(n, T, b, d, m, seed):
-    """The same map over GF(p), by a separate product, and in double precision."""
-    network = LinearRNN(n=n, T=T, b=b, d=d, m=m)
-    weights, X = integers(network, seed)
-    Y = network.forward(weights, X)
-    modular = network.forward(
-        {k: v % PRIME for k, v in weights.items()}, X % PRIME, lambda a, c: (a @ c) % PRIME
-    )
-    assert ((modular - Y) % PRIME == 0).all()
-    rounded = network.forward({k: v.astype(float) for k, v in weights.items()}, X.astype(float))
-    assert rounded.dtype == np.float64
-    # All intermediate integers are below 2^53.
-    assert (rounded == Y).all()
 
 
 def test_symbols_go_through():
@@ -272,50 +253,9 @@ def test_the_product_handed_in_is_the_only_one_used():
     assert len(calls) == 3 + 2 + 1 + 1
 
 
-NETS = [
-    LinearRNN(n=3, T=3, b=2, d=2, m=4),
-    LinearRNN(n=2, T=1, b=1, d=1, m=1),
-    SequenceRNN(n=3, T=3, b=1, d=2, m=2),
-    LinearEstimator(q=3, d=2, m=2),
-    LinearFeedForward(q=3, widths=(4, 2), d=2, m=3),
-    RNN(n=3, T=3, b=2, d=2, m=4, activation="tanh", biases=True),
-    RNN(n=3, T=2, b=1, d=1, m=2, activation={"polynomial": [0, 1, 1]}),
-    RNN(n=2, T=2, b=1, d=1, m=2, activation="softplus"),
-    FeedForward(q=3, widths=(4, 2), d=2, m=3, activation="tanh", biases=True),
-    FeedForward(q=3, widths=(4,), d=2, m=3, activation={"polynomial": [1, 0, 1]}),
-    FeedForward(q=3, widths=(), d=2, m=3, activation="sigmoid"),
-]
-
-
 def plain(matrix, p):
     """Dual numbers with zero tangents."""
     return DualMatrix(matrix % p, np.zeros_like(matrix), p)
-
-
-def kinds(network):
-    """The readings of a network."""
-    found = [(what, network.readings(what)) for what in (LABELS, TRACES, STATES)]
-    return [(what, readings) for what, readings in found if readings]
-
-
-@pytest.mark.parametrize("network", NETS, ids=str)
-def test_derivatives_agree_with_dual_numbers(network):
-    """Along a random direction, of all weights at once, for every reading of every kind."""
-    rng = random.Random(1)
-    p = random_prime(rng)
-    point = random_point(network, p, 5)
-    step = {name: random_residues(shape, p, rng) for name, shape in network.shapes.items()}
-    weights = {name: DualMatrix(point.weights[name] % p, step[name], p) for name in network.shapes}
-    X = DualMatrix(point.X % p, np.zeros_like(point.X), p)
-    for what, readings in kinds(network):
-        values = network.modular_values(what, Point(p, point.seed, weights, X))
-        factors = network.modular_readings(what, point, None)
-        assert [len(value.value) for value in values] == [reading.size for reading in readings]
-        cells = [cell for cell in all_cells(network) if cell[0] in factors]
-        along = np.array([[step[name][i, j]] for name, i, j in cells])
-        moved = matmul(jacobian(factors, cells, p), along, p)
-        wide = [np.broadcast_to(v.tangent, (len(v.tangent), network.m)) for v in values]
-        assert np.array_equal(moved[:, 0], np.concatenate(wide).ravel() % p), what
 
 
 def test_states_and_traces_are_those_of_the_recurrence():
@@ -336,28 +276,3 @@ def test_states_and_traces_are_those_of_the_recurrence():
         for what, wanted in ((STATES, states), (TRACES, traces)):
             found = network.modular_values(what, Point(p, 0, weights, plain(point.X, p)))
             assert all(np.array_equal(f.value, w) for f, w in zip(found, wanted, strict=True))
-
-
-def test_the_last_trace_is_the_label():
-    """Readings of networks with labels at one step; otherwise traces are the labels."""
-    for network in NETS:
-        known = dict(kinds(network))
-        if TRACES not in known:
-            continue
-        assert known[LABELS] == known[TRACES][-len(known[LABELS]) :]
-
-
-@pytest.mark.parametrize("network", NETS, ids=str)
-def test_derivatives_of_some_units_are_rows_of_those_of_all(network):
-    """Of every reading of every kind."""
-    p = random_prime(random.Random(0))
-    point = random_point(network, p, 1)
-    for what, readings in kinds(network):
-        whole = network.modular_readings(what, point, None)
-        units = [np.array([k % reading.size]) for k, reading in enumerate(readings)]
-        some = network.modular_readings(what, point, None, units)
-        starts = np.cumsum([0, *(reading.size for reading in readings)])
-        own = [start + unit[0] for start, unit in zip(starts, units, strict=False)]
-        cells = [cell for cell in all_cells(network) if cell[0] in whole]
-        J = jacobian(whole, cells, p).reshape(-1, network.m, len(cells))
-        assert np.array_equal(J[own].reshape(-1, len(cells)), jacobian(some, cells, p))

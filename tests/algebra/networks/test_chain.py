@@ -1,16 +1,11 @@
 """Chains: states, derivatives and bounds of all linear kinds, from one description."""
 
-import random
-
 import numpy as np
 import pytest
 
-from algebra.linalg.primes import random_prime
-from algebra.networks.base import Network
 from algebra.networks.chain import ChainLayout, need_chain
 from algebra.networks.kinds import KINDS
 from algebra.ranks.generic_rank import network_rank
-from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN, ShallowReLU
 from tests.refusals import refuses
 
@@ -49,34 +44,6 @@ def test_the_labels_are_the_decoder_times_the_last_state(network):
 
 
 @pytest.mark.parametrize("network", NETS, ids=str)
-def test_derivatives_are_differences(network):
-    """The labels are polynomials: their exact central differences modulo p, for each weight."""
-    p = random_prime(random.Random(0))
-    point = random_point(network, p, 1)
-    cells = all_cells(network)
-    columns = columns_at(network, point, cells)
-    degree = network.chain().steps.count(network.chain().recurrent) or 1
-    nodes = list(range(degree + 1))
-    for k, (name, i, j) in enumerate(cells):
-        values = []
-        for t in nodes:
-            moved = {n: np.array(w, dtype=object) for n, w in point.weights.items()}
-            moved[name][i, j] += t
-            values.append(network.forward(moved, point.X.astype(object)).ravel() % p)
-        total = 0
-        # The derivative at 0 of the polynomial in t through these values (Lagrange).
-        for a in nodes:
-            weight = sum(
-                np.prod([-c for c in nodes if c not in (a, b)], dtype=object)
-                for b in nodes
-                if b != a
-            )
-            below = np.prod([a - c for c in nodes if c != a], dtype=object)
-            total = total + values[a] * (weight * pow(int(below), -1, p))
-        assert np.array_equal(total % p, columns[:, k].astype(object)), (name, i, j)
-
-
-@pytest.mark.parametrize("network", NETS, ids=str)
 def test_the_rank_stays_below_the_bound_from_counting(network):
     """The bound is attained for these sizes."""
     assert network_rank(network).rank == network.label_dimension_bound
@@ -87,20 +54,3 @@ def test_what_is_no_chain_is_refused():
     refuses("shallow ReLU", need_chain, ShallowReLU(q=2, n=2, d=1, m=1))
     assert {type(n).kind for n in NETS} <= set(KINDS)
     assert all(need_chain(network) is network for network in NETS)
-
-
-@pytest.mark.parametrize("network", NETS, ids=str)
-def test_the_program_is_the_chain(network):
-    """Labels and derivatives by reverse mode are those of the factors, over the integers."""
-    rng = np.random.default_rng(1)
-    draw = np.frompyfunc(int, 1, 1)
-    weights = {name: draw(rng.integers(-3, 4, s)) for name, s in network.shapes.items()}
-    X = draw(rng.integers(-3, 4, network.input_shape))
-    labels = Network.forward(network, weights, X)
-    assert np.array_equal(labels, network.forward(weights, X))
-    cells = all_cells(network)
-    factors = network.tangents(weights, X)
-    found = network.jacobian(weights, X, cells)
-    for column, (name, i, j) in zip(found.T, cells, strict=True):
-        L, R = factors[name]
-        assert np.array_equal(column, (L[:, :, i].T @ R[:, j, :]).ravel())

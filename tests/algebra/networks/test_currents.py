@@ -15,9 +15,8 @@ from algebra.problems.problem import Problem
 from algebra.questions.identify.identification import identify
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
-from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import generic_rank
-from algebra.ranks.jacobian import all_cells, columns_at, random_point
+from algebra.ranks.jacobian import all_cells
 from numeric.instances import draw_instance
 from tests.algebra.programs.test_leaks import are_independent
 from tests.refusals import refuses
@@ -133,24 +132,6 @@ def test_parameters_of_types_move_together():
     assert kinds == {"g_W", "t_c", "t_h0", "t_g", "t_leak"}
     pairs = [name for name in problem.learning.names if name.startswith("g_W")]
     assert pairs == ["g_W[E→E]", "g_W[I→E]", "g_W[E→I]", "g_W[I→I]"]
-
-
-@pytest.mark.parametrize("seed", range(6))
-def test_derivatives_are_those_of_dual_numbers(seed):
-    """The columns of all weights agree with forward-mode derivatives."""
-    rng = random.Random(seed)
-    net = RNN(
-        **SIZES, activation=rng.choice(["tanh", "softplus", {"polynomial": [1, 0, 2]}]),
-        leak=rng.choice([1, "1/3", "learnable"]), initial=rng.choice(["zero", "learnable"]),
-        gain=rng.choice(["none", "presynaptic", "rates"]), biases=rng.random() < 0.5,
-        read=rng.choice(["last", "all"]), state="currents",
-    )  # fmt: skip
-    cells, p = all_cells(net), 2**31 - 1
-    point = random_point(net, p, seed)
-    step = np.array([rng.randrange(p) for _ in cells])
-    found = columns_at(net, point, cells)
-    along = sum((found[:, k].astype(object) * int(step[k]) for k in range(len(cells))), 0) % p
-    assert along.tolist() == dual_derivative(net, point, cells, step).ravel().tolist()
 
 
 def independent_by_sympy(net, support):

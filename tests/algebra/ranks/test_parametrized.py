@@ -6,18 +6,12 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from algebra.linalg.modular import matmul
-from algebra.linalg.primes import random_prime
-from algebra.linalg.residues import random_residues
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.robustness import robustness
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import verify_recording
-from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import allocation_rank, network_rank
-from algebra.ranks.jacobian import columns_at, random_point
-from algebra.ranks.minors import rational_point
 from algebra.ranks.parametrized import by_parameters, by_updates, learning_rank
 from matchprob import RNN, FeedForward, InputError, LinearRNN, Problem, SequenceRNN, Types
 from tests.algebra.ranks.test_updates import parameters, random_problem, student
@@ -53,43 +47,6 @@ def some_problem(seed):
     return rng, grouped(rng, random_problem(rng, net))
 
 
-@pytest.mark.parametrize("seed", range(many(40)))
-def test_columns_are_derivatives(seed):
-    """Columns of parameters and of all matrices agree with dual numbers through the updates."""
-    rng, problem = some_problem(seed)
-    asked = by_parameters(problem)
-    net, p = asked.network, random_prime(rng)
-    point = random_point(net, p, rng.randrange(1 << 32))
-    cells = [
-        (name, i, j) for name, (r, c) in net.shapes.items() for i in range(r) for j in range(c)
-    ]
-    step = random_residues((len(cells), 1), p, rng)
-    along = matmul(columns_at(net, point, cells), step, p)[:, 0]
-    assert np.array_equal(along, dual_derivative(net, point, cells, step[:, 0]).ravel() % p)
-    plain = random_point(problem.network, p, point.seed)
-    assert np.array_equal(plain.X, point.X)
-
-
-@pytest.mark.parametrize("seed", range(many(20)))
-def test_readings_are_derivatives(seed):
-    """The same for hidden units at every step."""
-    rng, problem = some_problem(seed)
-    asked = by_parameters(problem)
-    net, p = asked.network, random_prime(rng)
-    point = random_point(net, p, rng.randrange(1 << 32))
-    cells = asked.allocation.cells
-    step = random_residues((len(cells),), p, rng)
-    duals = net.modular_values("states", dual_point(net, point, cells, step))
-    factors, total = net.modular_readings("states", point, None), 0
-    for (name, i, j), amount in zip(cells, step.tolist(), strict=True):
-        if name in factors:
-            L, R = (a.astype(object) for a in factors[name])
-            L = L[:, :, None, :] if L.ndim == 3 else L
-            total = total + amount * (L[:, :, :, i] * R[:, None, j, :]).sum(axis=0)
-    moved = np.concatenate([np.broadcast_to(v.tangent, v.value.shape) for v in duals])
-    assert (total % p == moved % p).all()
-
-
 @pytest.mark.parametrize("seed", range(many(20)))
 def test_ranks_and_round_trip(seed):
     """Without gauge the rank is that of all learnable parameters; updates are restored."""
@@ -106,29 +63,6 @@ def test_ranks_and_round_trip(seed):
         # One without numbers may be left out.
         assert back.updates.get(name) in ((update,) if size else (update, None))
     assert asked.allocation.size == problem.learning.dimension
-
-
-@pytest.mark.parametrize("seed", range(many(20)))
-def test_balls_enclose_derivatives(seed):
-    """At a rational point, columns of cells and of parameters agree with complex steps."""
-    _, problem = some_problem(seed)
-    base, moved = problem.network, by_parameters(problem)
-    net = moved.network
-    if not moved.allocation.size or base.is_linear:
-        return
-    at, X = rational_point(net, seed, {})
-    found = net.ball_columns(at, X, seed, moved.allocation.cells)
-    weights, X = {name: as_doubles(value) for name, value in at.items()}, as_doubles(X)
-    for (name, i, j), column in zip(moved.allocation.cells, found.T, strict=True):
-        w = {n: value.astype(complex) for n, value in weights.items()}
-        w[name][i, j] += 1e-30j
-        step = np.asarray(base.forward(net.after(w), X)).imag.ravel() / 1e-30
-        assert np.allclose([float(v) for v in column], step, rtol=1e-9, atol=1e-12)
-
-
-def as_doubles(matrix):
-    """Rationals as doubles."""
-    return np.array([[int(v.p) / int(v.q) for v in row] for row in matrix])
 
 
 def complex_jacobian(problem, rng, states):
