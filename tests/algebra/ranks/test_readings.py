@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from scipy import sparse
 
+from algebra.linalg import sparse_blocks
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues
-from algebra.networks import protocols
 from algebra.questions.record.blocks import direction_of
 from algebra.questions.record.question import recording_question
 from algebra.ranks import readings
@@ -51,7 +51,7 @@ def test_few_synapses_change_nothing(leak, monkeypatch):
         return [*tables, columns_at(problem.network, point, cells)]
 
     few = found()
-    monkeypatch.setattr(protocols, "as_block", lambda weight: np.asarray(weight)[..., None])
+    monkeypatch.setattr(sparse_blocks, "as_block", lambda weight: np.asarray(weight)[..., None])
     for table, dense in zip(few, found(), strict=True):
         assert np.array_equal(table, dense)
     assert few[0].any()
