@@ -19,8 +19,6 @@ from pathlib import Path
 
 from algebra.certificates.checks import Checked, unfinished
 from algebra.errors import InputError, printable
-from matchprob.api.proofs.check import check_proof, limit_memory
-from matchprob.api.proofs.models import proof_text, with_model
 from matchprob.interrupts import UNFINISHED
 
 # MiB that a check may take, and seconds after its limit at which it is ended.
@@ -48,8 +46,13 @@ def checked(path: Path, model: str | None, seed: int, timeout: float) -> Checked
     InputError
         If there is no such file, or it is not a proof of a known format.
     """
-    text = with_model(proof_text(path), path.parent, model)
     try:
+        # Loaded here: NumPy may be missing too.
+        from matchprob.api.proofs.check import check_proof, limit_memory
+        from matchprob.api.proofs.models import proof_text, with_model
+
+        limit_memory(_MEMORY)
+        text = with_model(proof_text(path), path.parent, model)
         return check_proof(text, seed=seed, timeout=timeout)
     except ModuleNotFoundError as missing:
         return unfinished("", f"this check needs {missing.name}, which is not installed")
@@ -67,7 +70,6 @@ def main(words: Sequence[str] | None = None) -> int:
     given = parser.parse_args(words)
     if given.seed < 0 or not 0 < given.timeout < 1e9:
         parser.error("--seed must be at least 0, and --timeout a positive number of seconds")
-    limit_memory(_MEMORY)
     signal.setitimer(signal.ITIMER_REAL, given.timeout + _GRACE)
     try:
         found = checked(given.file, given.model, given.seed, given.timeout)
