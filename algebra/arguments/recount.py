@@ -7,8 +7,9 @@ Small cores are counted by the Gröbner bases of `algebra.polynomials.buchberger
 from __future__ import annotations
 
 import random
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,6 +18,7 @@ from algebra.arguments.argument import Claimed
 from algebra.arguments.rows import sides
 from algebra.certificates.checks import PROBABLE, PROVED, UNFINISHED, CheckFailed
 from algebra.certificates.root_evidence import Recount, RootEvidence
+from algebra.certificates.statements import StatementShown, Statement
 from algebra.networks.chain import need_chain
 from algebra.polynomials.buchberger import quotient_dimension
 from algebra.problems.allocation import Allocation
@@ -63,22 +65,46 @@ def check_root_count(
         raise CheckFailed(place, text)
     if roots.form not in (*forms(target.network, target), DIRECT.name):
         raise CheckFailed(f"{place}.form", f"{roots.form!r} does not fit the network")
-    found = recount_again(
-        target, problem.student(), roots.primes, seed=claimed.seed, timeout=claimed.seconds,
-        fallback=claimed.effort.root_counter,
+    again = partial(
+        recount_again, target, problem.student(), roots.primes, seed=claimed.seed,
+        timeout=claimed.seconds, fallback=claimed.effort.root_counter,
     )  # fmt: skip
-    if found.at_least is not None and found.at_least > value:
-        text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"
-        raise CheckFailed(place, text)
-    if found.value is None:
-        text = f"N = {value} ({roots.source}); not counted again: {found.how}"
-        claimed.say(place, UNFINISHED, text)
-        return UNFINISHED
-    if found.value != value:
-        raise CheckFailed(place, f"counted again, {found.how}: {found.value}, not {value}")
-    status = PROVED if found.is_proved else PROBABLE
-    claimed.say(place, status, f"N = {value} again, {found.how}")
-    return status
+    return SolutionCount(place, value, again, roots.source).stated(claimed.seed, claimed.say)
+
+
+@dataclass(frozen=True)
+class SolutionCount(Statement):
+    """N is the number of complex solutions of a generic instance, for weights of full rank.
+
+    Attributes
+    ----------
+    place : str
+    value : int
+        The claimed N.
+    again : callable
+        Counts again, with the seed of the check.
+    source : str
+        Where the claim comes from, in words.
+    """
+
+    place: str
+    value: int
+    again: Callable[[], Recount]
+    source: str
+
+    def check(self, seed: int = 0) -> StatementShown:
+        found, value = self.again(), self.value
+        if found.at_least is not None and found.at_least > value:
+            text = f"at least {found.at_least} solutions were found ({found.how}), not {value}"
+            raise CheckFailed(self.place, text)
+        if found.value is None:
+            text = f"N = {value} ({self.source}); not counted again: {found.how}"
+            return StatementShown(UNFINISHED, text)
+        if found.value != value:
+            text = f"counted again, {found.how}: {found.value}, not {value}"
+            raise CheckFailed(self.place, text)
+        status = PROVED if found.is_proved else PROBABLE
+        return StatementShown(status, f"N = {value} again, {found.how}")
 
 
 def recount_again(

@@ -20,6 +20,7 @@ records      Tables of proof files, declared as dataclasses: read, written, made
 root_evidence  A generic root count in a file: its form, and the relations between its fields
 signing      The programs that make proof files here, written into them
 sparse       Large matrices of proof files in sparse form
+statements   Statements of proof files: proved, probable with an error, or unfinished
 tools        What a search for a verdict may use: seed, limits, methods in floating point
 trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
 verification  The result of a verification, and what it says

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from fractions import Fraction
 from typing import Annotated, Any, Literal
 
 from algebra.certificates.records import Context, Converted, Counts, Record, read_form, row
@@ -14,28 +12,6 @@ from algebra.matroids.capped import Dual
 from algebra.matroids.groups import GroupLeaf
 from algebra.matroids.intersection import Shortage, Splitting
 from algebra.matroids.lagrangian import LagrangianLeaf
-
-
-def over_points(
-    points: Iterable[tuple[int, int]], target: Fraction, check: Callable[[int, int], Fraction]
-) -> tuple[Fraction, int]:
-    """Run a check at as many points as an error bound needs; return the bound and their number.
-
-    Parameters
-    ----------
-    points : iterable of (int, int)
-        Prime and number of each; they do not end before the bound is reached.
-    target : Fraction
-    check : callable
-        Raises if a claim fails at a point; otherwise returns the probability of an error at it.
-    """
-    error, count = Fraction(1), 0
-    for p, number in points:
-        if error < target:
-            break
-        error *= check(p, number)
-        count += 1
-    return error, count
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,6 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
-from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -31,6 +30,7 @@ from algebra.certificates.claim import Claim
 from algebra.certificates.points import RankClaim
 from algebra.certificates.records import Context, Converted, Record
 from algebra.certificates.root_evidence import RootEvidence
+from algebra.certificates.statements import RankAtMost
 from algebra.linalg.modular import matmul
 from algebra.linalg.ranks import batched_rank, modular_rank
 from algebra.linalg.residues import random_residues
@@ -218,11 +218,11 @@ class RankChecker:
             text = f"generic rank {claimed}: attained, and a bound by counting"
             self.say("equations", PROVED, text)
             return PROVED
-        again = network_rank(network, self.problem.support, self.seed)
-        if again.rank > claimed:
-            raise CheckFailed("equations", f"a new point shows rank {again.rank} > {claimed}")
-        self.say("equations", PROBABLE, f"generic rank {claimed}; new points: {_odds(again.error)}")
-        return PROBABLE
+        most = RankAtMost(
+            "equations", f"generic rank {claimed}; new points:", claimed,
+            lambda seed: network_rank(network, self.problem.support, seed),
+        )  # fmt: skip
+        return most.stated(self.seed, self.say)
 
     def _allocation_rank(self) -> str:
         """The claimed rank is the generic rank of J_A; "probable" if it is below its bounds."""
@@ -246,11 +246,9 @@ class RankChecker:
         self._upper_bound(evidence, met)
         if met:
             return PROVED
-        found = again(self.seed + 7_777_777)
-        if found.rank > claim.rank:
-            raise CheckFailed("rank", f"a new point shows rank {found.rank} > {claim.rank}")
-        self.say("rank", PROBABLE, f"rank {claim.rank} at new points too: {_odds(found.error)}")
-        return PROBABLE
+        text = f"rank {claim.rank} at new points too:"
+        own = self.seed + 7_777_777
+        return RankAtMost("rank", text, claim.rank, again).stated(own, self.say)
 
     def _upper_bound(self, evidence: RankClaim, met: bool) -> None:
         if evidence.proved != (evidence.rank == evidence.upper_bound) or (
@@ -358,10 +356,3 @@ def _own_rank(matrix: np.ndarray, p: int) -> int:
     if matrix.shape[0] <= _OWN_RANK:
         return int(batched_rank(matrix[None], p)[0])
     return modular_rank(matrix, p)
-
-
-def _odds(error: Fraction) -> str:
-    """An error bound in words."""
-    if error == 0:
-        return "proved"
-    return f"error at most 2^-{(error.denominator // error.numerator).bit_length() - 1}"

@@ -40,7 +40,7 @@ from functools import partial
 from itertools import combinations
 from typing import Any
 
-from algebra.arguments.recount import recount_again
+from algebra.arguments.recount import SolutionCount, recount_again
 from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
@@ -50,12 +50,11 @@ from algebra.certificates.checks import (
     Checklist,
     weakest,
 )
-from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.reading import drawn_seed
 from algebra.certificates.root_evidence import Recount
+from algebra.certificates.statements import AtNewPoints, error_words
 from algebra.errors import InputError, one_line
-from algebra.linalg.numbers import float_text
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET
 from algebra.problems.allocation import Allocation, Cell
@@ -215,11 +214,9 @@ class _DesignChecker:
                 raise CheckFailed("evidence", text)
             return more.point_error
 
-        error, count = self.over_points(more, check)
-        self.say(
-            "rank", PROBABLE,
-            f"a rank of {more.equations} costs more than {budget} or violates a cap: {count} new "
-            f"points, error at most {error}",
+        self.everywhere(
+            "rank", f"a rank of {more.equations} costs more than {budget} or violates a cap", more,
+            check,
         )  # fmt: skip
 
     def meets(self, demand: Demand) -> None:
@@ -268,13 +265,14 @@ class _DesignChecker:
             "design",
             PROVED if whole.is_proved else PROBABLE,
             f"meets the demand at cost {cost}, not minimal (rank {rank.rank} of {whole.rank}; "
-            f"error at most {float_text(whole.error)})",
+            f"{error_words(whole.error)})",
         )
 
-    def over_points(self, demand: Demand, check: Callable[[int, int], Fraction]) -> tuple[str, int]:
-        """Run a check at as many points as the error bound needs; return bound and number."""
-        error, count = over_points(demand.points(), TARGET, check)
-        return float_text(error), count
+    def everywhere(
+        self, place: str, text: str, demand: Demand, miss: Callable[[int, int], Fraction]
+    ) -> None:
+        """What holds at new points of a demand."""
+        AtNewPoints(place, text, demand.points(), miss, TARGET).stated(self.seed, self.say)
 
     def units(self, demand: Demand) -> Fraction:
         """`cost_bound` for the free weights, in units of the demand."""
@@ -293,12 +291,11 @@ class _DesignChecker:
                 )
             return demand.point_error
 
-        error, count = self.over_points(demand, check)
         under = f" as spread costs less than {self.proof.cost_bound}"
         what = under if self.proof.line else " is cheaper"
         if self.proof.goal == "rank":
             what = f" of rank {demand.equations} costs less than {self.proof.cost_bound}"
-        self.say("evidence", PROBABLE, f"nothing{what}: {count} new points, error at most {error}")
+        self.everywhere("evidence", f"nothing{what}", demand, check)
 
     def most_spread(self, demand: Demand, refutation: Dual | None) -> None:
         """With a cap smaller by one there is no design."""
@@ -325,11 +322,7 @@ class _DesignChecker:
                 )
             return less.point_error
 
-        error, count = self.over_points(less, check)
-        self.say(
-            "spread", PROBABLE,
-            f"no design with {number - 1} in a {line}: {count} new points, error at most {error}",
-        )  # fmt: skip
+        self.everywhere("spread", f"no design with {number - 1} in a {line}", less, check)
 
     def fewest_neurons(self, demand: Demand, evidence: NeuronEvidence) -> None:
         """No design has fewer neurons, and none with as many costs less than `cost_bound`."""
@@ -344,12 +337,8 @@ class _DesignChecker:
                 raise CheckFailed("evidence", "the leaves do not prove this bound of the cost")
             return miss
 
-        error, count = self.over_points(demand, check)
-        self.say(
-            "evidence", PROBABLE,
-            f"no design has fewer than {value} neurons that learn, and none with as many costs "
-            f"less than {self.proof.cost_bound}: {count} new points, error at most {error}",
-        )  # fmt: skip
+        text = f"no design has fewer than {value} neurons that learn, and none with as many costs "
+        self.everywhere("evidence", f"{text}less than {self.proof.cost_bound}", demand, check)
 
     def is_maximal(self, demand: Demand, roots: CountedRoots) -> None:
         """The design, or a part of it, has an odd root count."""
@@ -383,7 +372,7 @@ class _DesignChecker:
                     met.add(k)
             return demand.point_error
 
-        error, count = self.over_points(demand, check)
+        shown = AtNewPoints(place, "", demand.points(), check, TARGET).check()
         if unmet := sorted(set(range(len(evidence.cheaper))) - met):
             text = "is not a design that costs less and is not minimal, or is given twice"
             raise CheckFailed(f"{place}[{unmet[0]}]", text)
@@ -401,7 +390,7 @@ class _DesignChecker:
             text = f"{len(met)} allocations, up to renaming of units, cost less: "
             text += "no part of one has" if demand.extra else "none has"
             text += " an odd root count"
-        self.say(place, status, f"{text}; {count} new points, error at most {error}")
+        self.say(place, status, text + shown.words)
 
     def no_odd_part(self, demand: Demand, roots: CountedRoots, place: str) -> str:
         """No part of an allocation with more weights than equations has an odd root count."""
@@ -442,16 +431,11 @@ class _DesignChecker:
             rank = allocation_rank(part, demand.support, demand.equations, self.seed)
             if not part.size == rank.rank == demand.equations:
                 raise CheckFailed(place, f"has a part of rank {rank.rank}, not {demand.equations}")
-            again = self.recount(demand, part)
-            how = again.how
-            if again.value is None:
-                if again.at_least is not None and again.at_least > value:
-                    raise CheckFailed(place, f"says N = {value}; {again.at_least} were found")
-                status = UNFINISHED
-                how = f"not counted again: {how}"
-            elif again.value != value:
-                raise CheckFailed(place, f"says N = {value}; counted again, {how}: {again.value}")
-            texts.append(f"N = {value}, {how}")
+            shown = SolutionCount(
+                place, value, partial(self.recount, demand, part), "given"
+            ).check()
+            status = weakest(status, shown.status)
+            texts.append(shown.text)
         return status, "; ".join(texts)
 
     def recount(self, demand: Demand, part: Allocation) -> Recount:

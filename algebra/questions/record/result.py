@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.records import Record
+from algebra.certificates.statements import bound_text
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.linalg.numbers import nearest_double
 from algebra.networks.own_point import at_these_parameters
@@ -443,16 +444,3 @@ class Recording(Result):
         return Explanation(
             tuple(known), open_, decided_by if open_ else "", (*steps, *self._under_noise())
         )
-
-
-def bound_text(error: Fraction) -> str:
-    """An error bound as a short text, rounded up to a power of two.
-
-    Examples
-    --------
-    >>> bound_text(Fraction(0)), bound_text(Fraction(3, 1 << 32))
-    ('0', '2^-30')
-    """
-    if not error:
-        return "0"
-    return f"2^-{(error.denominator // error.numerator).bit_length() - 1}"

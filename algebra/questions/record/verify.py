@@ -43,9 +43,9 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.duals import over_points
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.reading import drawn_seed
+from algebra.certificates.statements import AtNewPoints, error_words
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import Residues, random_residues
 from algebra.matroids.containing import containing_bound
@@ -62,7 +62,6 @@ from algebra.questions.record.proof import (
     read_recording_proof,
 )
 from algebra.questions.record.question import RecordingQuestion
-from algebra.questions.record.result import bound_text
 from algebra.questions.record.target import target_states
 from algebra.ranks.jacobian import base_of
 from algebra.time_limits import check_time
@@ -225,7 +224,7 @@ def _ranks(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
         "rank",
         status,
         f"what is recorded has rank {proof.rank}, as all that may be; {what}"
-        + ("" if everything.is_proved else f" (error at most {bound_text(everything.error)})"),
+        + ("" if everything.is_proved else f" ({error_words(everything.error)})"),
     )
 
 
@@ -246,7 +245,7 @@ def _target(proof: RecordingProof, question: RecordingQuestion, checklist: Check
         "target", PROBABLE if error else PROVED,
         f"what is recorded determines {own.determined} of the {len(states)} activities of the "
         "target, as all that may be recorded does"
-        + (f" (error at most {bound_text(error)})" if error else ""),
+        + (f" ({error_words(error)})" if error else ""),
     )  # fmt: skip
 
 
@@ -261,11 +260,8 @@ def _bound(proof: RecordingProof, question: RecordingQuestion, checklist: Checkl
             raise CheckFailed("evidence", f"does not bound the cost by {proof.bound}")
         return question.point_error
 
-    error, count = over_points(question.points(), TARGET, check)
     best = "nothing costs less" + ("" if proof.bound == proof.cost else f" than {proof.bound}")
-    checklist.say(
-        "evidence", PROBABLE, f"{best}: {count} new points, error at most {bound_text(error)}"
-    )
+    AtNewPoints("evidence", best, question.points(), check, TARGET).stated(0, checklist.say)
 
 
 def _bound_at(

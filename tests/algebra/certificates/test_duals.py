@@ -7,9 +7,10 @@ from fractions import Fraction
 import pytest
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import DualInFile, Leaves, over_points
+from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.records import Record, read_form, write_form
+from algebra.certificates.statements import over_points
 from algebra.errors import DualError, InputError
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.groups import GroupLeaf

@@ -7,9 +7,9 @@ from fractions import Fraction
 import pytest
 
 from algebra.certificates.checks import CheckFailed
+from algebra.certificates.statements import bound_text
 from algebra.questions.record.proof import GroupEvidence, read_recording_proof
 from algebra.questions.record.recording import record
-from algebra.questions.record.result import bound_text
 from matchprob import RNN, LinearRNN, Problem
 
 NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
