@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 import matchprob as mp
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 
 # Kind, inputs b, samples m and plastic synapses r.
 CIRCUITS = [
@@ -48,7 +48,7 @@ def circuit(kind: str, b: int, m: int, r: int, *, n: int = 302, exist: int = 3_6
     )  # fmt: skip
     middle = time.process_time()
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024**2
-    holds = verify_recording(found.proof_file()).holds
+    holds = RECORDING.verify(found.proof_file()).holds
     return (
         f"{kind:6s} {n} {r} b={b:2d} m={m:2d}: {'; '.join(first_choices[:1])}; "
         f"{len(found.recorded)} recorded, bound {found.bound}, rank {found.rank.rank}, "

@@ -376,6 +376,7 @@ THROUGH = {
     "algebra/arguments/argued.py": "algebra/arguments/test_verify.py",
     "algebra/given.py": "algebra/test_errors.py",
     "algebra/problems/laws/pinned.py": "algebra/problems/laws/test_values.py",
+    "algebra/certificates/formats.py": "algebra/certificates/test_claim.py",
     "algebra/linalg/sparse_products.py": "algebra/linalg/test_sparse.py",
     "algebra/systems/discriminant.py": "matchprob/api/equations/test_symbolic.py",
     "algebra/systems/inspection.py": "algebra/families/linear/test_inspect.py",

@@ -18,7 +18,7 @@ from algebra.arguments.argument import Claimed
 from algebra.arguments.rows import sides
 from algebra.certificates.checks import PROBABLE, PROVED, UNFINISHED, CheckFailed
 from algebra.certificates.root_evidence import Recount, RootEvidence
-from algebra.certificates.statements import StatementShown, Statement
+from algebra.certificates.statements import Statement, StatementShown
 from algebra.networks.chain import need_chain
 from algebra.polynomials.buchberger import quotient_dimension
 from algebra.problems.allocation import Allocation

@@ -7,6 +7,7 @@ claim        The claims in the file of a certificate: the fields that all famili
 duals        Evidence for bounds of matroid problems, declared for proof files
 explanation  Why a verdict is known, what stays open, and what would decide it, in sentences
 family       The interface of a family of networks
+formats      Formats of proof files: what every format has around its own statements
 fields       Fields of a file read with their exact types, each refusal with its place
 maker        What made a proof file: a key that no check relies on
 minors       Regular minors in certificates: reading and verification

@@ -12,37 +12,9 @@ from algebra.certificates.fields import RefusedAt
 from algebra.certificates.records import Context, Converted, read_form
 from algebra.certificates.sparse import as_compact
 from algebra.declarations import Count
-from algebra.errors import InputError, shown
+from algebra.errors import shown
 from algebra.linalg.numbers import exact_number
 from algebra.problems.problem import Problem
-from algebra.words import plural
-
-
-def read_version(data: object, name: str, versions: Sequence[int], what: str) -> int:
-    """The version of a proof file.
-
-    Parameters
-    ----------
-    data : object
-    name : str
-        Name of the format.
-    versions : sequence of int
-        The versions that can be read.
-    what : str
-        The kind of file, with its article.
-
-    Raises
-    ------
-    InputError
-        If it is not such a file, or has another version.
-    """
-    if not isinstance(data, Mapping) or data.get("format") != name:
-        raise InputError(f"this is not {what}: `format` is not {name!r}")
-    version = data.get("version")
-    if type(version) is not int or version not in versions:
-        known = plural(len(versions), "version") + " " + " and ".join(map(str, versions))
-        raise InputError(f"{what} of version {shown(version)}; this program reads {known}")
-    return version
 
 
 def fixed_problem(data: object, place: str = "problem") -> Problem:

@@ -13,12 +13,11 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import FAILED, Check, Checked, CheckEffort, CheckFailed, unfinished
-from algebra.certificates.claim import NetworkInFile
+from algebra.certificates.checks import Checked, CheckEffort, Checklist
+from algebra.certificates.claim import Claim, NetworkInFile
 from algebra.certificates.family import Family
-from algebra.certificates.parts import read_version
+from algebra.certificates.formats import ProofFormat
 from algebra.certificates.premises import common
-from algebra.certificates.reading import drawn_seed
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
 from algebra.certificates.verdicts import FORMAT, VERSION
@@ -28,13 +27,11 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.features import Features
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
-from algebra.time_limits import OutOfTime, within
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate
     from algebra.certificates.tools import Effort
     from algebra.systems.inspection import Inspection
-    from algebra.systems.root_count import RootCounter
     from algebra.systems.written import SymbolicSystem
 
 
@@ -178,43 +175,11 @@ def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     return family_of(network).verify(data, effort)
 
 
-def verify(
-    data: Mapping[str, Any],
-    *,
-    seed: int = 1,
-    timeout: float = 120.0,
-    fallback: RootCounter | None = None,
-) -> Checked:
-    """Check a certificate.
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    checklist.checks += _verify(data, effort).checks
 
-    Parameters
-    ----------
-    data : mapping
-        The content of ``cert.json``.
-    seed : int, optional
-        Determines the new points and primes, together with the content of the file.
-    timeout : float, optional
-        Seconds for the whole call.
-    fallback : callable, optional
-        Counts solutions if msolve is missing or does not finish.
 
-    Returns
-    -------
-    Checked
-        Unfinished if time was up: then nothing is known of the certificate.
-
-    Raises
-    ------
-    InputError
-        If the data is not a certificate of this format.
-    """
-    read_version(data, FORMAT, (VERSION,), "a certificate")
-    effort = CheckEffort(drawn_seed(data, seed), timeout, fallback)
-    verdict = str(data.get("verdict"))
-    try:
-        with within(timeout):
-            return _verify(data, effort)
-    except CheckFailed as failure:
-        return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
-    except OutOfTime as limit:
-        return unfinished(verdict, str(limit))
+CERTIFICATE = ProofFormat(
+    FORMAT, (VERSION,), "a certificate", Claim, _check, lambda data: str(data.get("verdict"))
+)
+verify = CERTIFICATE.verify

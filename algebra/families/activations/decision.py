@@ -29,9 +29,18 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from algebra.certificates.checks import FAILED, PROVED, UNCHECKED, Check, Checked, CheckFailed
+from algebra.certificates.checks import (
+    FAILED,
+    PROVED,
+    UNCHECKED,
+    Check,
+    CheckEffort,
+    CheckFailed,
+    Checklist,
+)
 from algebra.certificates.fields import within
-from algebra.certificates.parts import FixedProblem, read_version
+from algebra.certificates.formats import ProofFormat
+from algebra.certificates.parts import FixedProblem
 from algebra.certificates.reading import PROOF_LIMITS, TooLarge
 from algebra.certificates.records import (
     Context,
@@ -157,29 +166,6 @@ class BoxedDecision(Record):
             raise CheckFailed(within(place, "Y"), "either `teacher` or `Y` gives the labels")
 
 
-def verify_boxed_decision(data: Any) -> Checked:
-    """Verify a decision file of a network with activations; the module says what is proved.
-
-    Raises
-    ------
-    InputError
-        If the data are not a decision of this format and version.
-    """
-    read_version(data, FORMAT, (VERSION,), "a decision of a network with activations")
-    try:
-        given = BoxedDecision.from_dict(data)
-    except CheckFailed as failure:
-        verdict = one_line(data.get("verdict"))
-        return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
-    if given.Y is None:
-        checks = [Check("teacher", PROVED, "the labels are those of the teacher in the file")]
-    else:
-        text = "the question is about these labels, as they stand in the file"
-        checks = [Check("Y", UNCHECKED, text)]
-    find = _match if given.verdict == MATCH else _refutation
-    return Checked(given.verdict, (*checks, *find(given)))
-
-
 def _match(given: BoxedDecision) -> Iterator[Check]:
     """A real solution near the given point."""
     before = ctx.prec
@@ -230,8 +216,6 @@ def _refutation(given: BoxedDecision) -> Iterator[Check]:
         leaves = sum(text.count(LEAF) for text in parts)
         text = f"{len(every)} boxes cover all real weights; parts without a solution: {leaves}"
         yield Check("parts", PROVED, text)
-    except CheckFailed as failure:
-        yield Check(failure.place, FAILED, str(failure))
     finally:
         ctx.prec = before
 
@@ -489,3 +473,22 @@ BALLS = ChartRing(
         "erf": _Wide("erf", (-1, 1), lambda a, z: _bell(a)),
     },
 )
+
+
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    """Check a decision of a network with activations; the module says what is proved."""
+    given: BoxedDecision = BOXED_DECISION.read(data)
+    if given.Y is None:
+        checklist.say("teacher", PROVED, "the labels are those of the teacher in the file")
+    else:
+        text = "the question is about these labels, as they stand in the file"
+        checklist.say("Y", UNCHECKED, text)
+    find = _match if given.verdict == MATCH else _refutation
+    for check in find(given):
+        checklist.say(check.place, check.status, check.text)
+
+
+BOXED_DECISION = ProofFormat(
+    FORMAT, (VERSION,), "a decision of a network with activations", BoxedDecision, _check,
+    lambda data: one_line(data.get("verdict")),
+)  # fmt: skip

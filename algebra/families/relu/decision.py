@@ -33,12 +33,12 @@ from algebra.certificates.checks import (
     FAILED,
     PROVED,
     UNCHECKED,
-    Check,
-    Checked,
+    CheckEffort,
     CheckFailed,
+    Checklist,
 )
 from algebra.certificates.fields import RefusedAt, items, within
-from algebra.certificates.parts import read_version
+from algebra.certificates.formats import ProofFormat
 from algebra.certificates.reading import PROOF_LIMITS, TooLarge
 from algebra.certificates.records import (
     Cells,
@@ -333,42 +333,21 @@ def _limit_arrangements(system: ReluSystem) -> None:
         )
 
 
-def verify_decision(data: Any) -> Checked:
-    """Verify a decision file in exact arithmetic.
-
-    Parameters
-    ----------
-    data : mapping
-        The content of the file.
-
-    Returns
-    -------
-    Checked
-        The module says what each check proves.
-
-    Raises
-    ------
-    InputError
-        If the data are not a decision of this format and version.
-    """
-    read_version(data, FORMAT, (VERSION,), "a ReLU decision")
-    try:
-        decision = read_decision(data)
-    except CheckFailed as failure:
-        verdict = one_line(data.get("verdict"))
-        return Checked(verdict, (Check(failure.place, FAILED, str(failure)),))
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    """Check a decision in exact arithmetic; the module says what each line proves."""
+    decision, say = read_decision(data), checklist.say
     system = decision.system
     same = decision.labels_are_the_teachers
     if same is None:
         text = "as they stand in the file, which has no teacher"
-        checks = [Check("Y", UNCHECKED, f"the question is about these labels, {text}")]
+        say("Y", UNCHECKED, f"the question is about these labels, {text}")
     else:
         text = "the labels are the teacher's" if same else "the labels are not the teacher's"
-        checks = [Check("Y", PROVED if same else FAILED, text)]
+        say("Y", PROVED if same else FAILED, text)
     if system.box:
         bounded = sum(interval.is_bounded for interval in system.box.values())
         text = f"the question is about matches with {bounded} of {len(system.box)} weights bounded"
-        checks.append(Check("box", UNCHECKED, text))
+        say("box", UNCHECKED, text)
     if decision.witness is not None:
         passed = system.is_witness(decision.witness)
         text = f"the witness, put through the whole network, {'gives' if passed else 'misses'} Y"
@@ -378,16 +357,21 @@ def verify_decision(data: Any) -> Checked:
                 for cell, value in zip(system.allocation.cells, decision.witness, strict=True)
             )
             text += " and lies in the box" if passed else "" if inside else "; it is not in the box"
-        checks.append(Check("witness", PROVED if passed else FAILED, text))
+        say("witness", PROVED if passed else FAILED, text)
     else:
         total, covered = len(decision.leaves), decision.is_covered
         text = f"the leaves ({total}) {'' if covered else 'do not '}hold every activation pattern"
-        checks.append(Check("leaves", PROVED if covered else FAILED, f"{text} exactly once"))
+        say("leaves", PROVED if covered else FAILED, f"{text} exactly once")
         refuter = Refuter(system)
         bad = [t for t, leaf in enumerate(decision.leaves) if not is_refuted(refuter, leaf)]
         if bad:
             text = f"not refuted, the first of {len(bad)} such leaves of {total}"
-            checks.append(Check(f"leaves[{bad[0]}]", FAILED, text))
+            say(f"leaves[{bad[0]}]", FAILED, text)
         else:
-            checks.append(Check("leaves", PROVED, f"leaves refuted: {total} of {total}"))
-    return Checked(decision.verdict, tuple(checks))
+            say("leaves", PROVED, f"leaves refuted: {total} of {total}")
+
+
+DECISION = ProofFormat(
+    FORMAT, (VERSION,), "a ReLU decision", DecisionFile, _check,
+    lambda data: one_line(data.get("verdict")),
+)  # fmt: skip

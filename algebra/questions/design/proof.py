@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.parts import FixedProblem, Price, caps_of, read_version
+from algebra.certificates.parts import FixedProblem, Price, caps_of
 from algebra.certificates.records import Cells, Context, Converted, Record
 from algebra.declarations import Count, Keyword
 from algebra.errors import InputError, shown
@@ -168,22 +168,3 @@ def proof_of(demand: Demand, found: Design) -> DesignProof:
         design=found.allocation.cells, cost=found.cost, value=found.value,
         cost_bound=found.cost_bound, evidence=found.evidence, cost_budget=demand.cost_budget,
     )  # fmt: skip
-
-
-def read_design_proof(data: object) -> DesignProof:
-    """Read a proof.
-
-    Parameters
-    ----------
-    data : mapping
-        A result of `DesignProof.to_dict`.
-
-    Raises
-    ------
-    InputError
-        If it is not a proof of this format.
-    CheckFailed
-        If a field does not have its form; the message gives its place.
-    """
-    read_version(data, FORMAT, (VERSION,), "the proof of a design")
-    return DesignProof.from_dict(data, "")

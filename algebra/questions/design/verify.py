@@ -29,6 +29,16 @@ r"""Verification of the proof of a design, from the file alone.
     *probable*; if a count does not end, the check is *unfinished*.  For a design with more weights
     than equations every part with as many and full rank is counted.  An even N does not show that
     MP < 1: the claim is about odd root counts only.
+
+Examples
+--------
+>>> from algebra.questions.design.cheapest import cheapest
+>>> from algebra.questions.design.demand import checked_demand
+>>> from algebra.questions.design.proof import proof_of
+>>> from algebra.networks.feedforward import LinearEstimator
+>>> demand = checked_demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
+>>> DESIGN.verify(proof_of(demand, cheapest(demand)).to_dict()).holds
+True
 """
 
 from __future__ import annotations
@@ -45,13 +55,13 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
-    Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
     weakest,
 )
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.reading import drawn_seed
+from algebra.certificates.formats import ProofFormat
 from algebra.certificates.root_evidence import Recount
 from algebra.certificates.statements import AtNewPoints, error_words
 from algebra.errors import InputError, one_line
@@ -62,7 +72,7 @@ from algebra.questions.design.cheapest import of_rank
 from algebra.questions.design.demand import Demand
 from algebra.questions.design.neurons import neuron_bound, neuron_of
 from algebra.questions.design.odd_counts import renamings
-from algebra.questions.design.proof import DesignProof, read_design_proof
+from algebra.questions.design.proof import FORMAT, VERSION, DesignProof
 from algebra.questions.design.ranked import ranked_bases
 from algebra.questions.design.result import (
     CostEvidence,
@@ -77,65 +87,12 @@ from algebra.questions.design.result import (
 from algebra.questions.design.spread import least_cap
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.minors import is_attained
-from algebra.systems.root_count import RootCounter
 from algebra.time_limits import check_time, time_left
 
 
-def verify_design(
-    data: Mapping[str, Any],
-    *,
-    seed: int = 1,
-    timeout: float = 60.0,
-    fallback: RootCounter | None = None,
-) -> Checked:
-    """Verify the proof of a design.
-
-    Parameters
-    ----------
-    data : mapping
-        A result of `DesignProof.to_dict`.
-    seed : int, optional
-        It determines the points.
-    timeout : float, optional
-        Seconds; a root count, and the search that version 1 requires, may use half of the remaining
-        time.
-    fallback : callable, optional
-        Counts roots if msolve is missing or too slow.
-
-    Returns
-    -------
-    Checked
-
-    Raises
-    ------
-    InputError
-        If the data are not a proof of this format.
-
-    Examples
-    --------
-    >>> from algebra.questions.design.cheapest import cheapest
-    >>> from algebra.questions.design.demand import checked_demand
-    >>> from algebra.questions.design.proof import proof_of
-    >>> from algebra.networks.feedforward import LinearEstimator
-    >>> demand = checked_demand(LinearEstimator(q=3, d=2, m=2), caps={"column": 2})
-    >>> verify_design(proof_of(demand, cheapest(demand)).to_dict()).holds
-    True
-    """
-    checklist, own = Checklist(), drawn_seed(data, seed)
-    goal = data.get("goal") if isinstance(data, Mapping) else None
-    return checklist.run(
-        f"{goal} design" if isinstance(goal, str) else "design",
-        lambda: _DesignChecker(read_design_proof(data), own, timeout, fallback, checklist).run(),
-    )
-
-
 class _DesignChecker:
-    def __init__(
-        self, proof: DesignProof, seed: int, timeout: float, fallback: RootCounter | None,
-        checklist: Checklist,
-    ) -> None:  # fmt: skip
-        self.proof, self.seed, self.fallback, self.say = proof, seed, fallback, checklist.say
-        self.timeout = timeout
+    def __init__(self, proof: DesignProof, effort: CheckEffort, checklist: Checklist) -> None:
+        self.proof, self.effort, self.seed, self.say = proof, effort, effort.seed, checklist.say
         self.counted: dict[tuple[Cell, ...], Recount] = {}
 
     def run(self) -> None:
@@ -444,7 +401,7 @@ class _DesignChecker:
         if cells not in self.counted:
             self.counted[cells] = recount_again(
                 Allocation.from_cells(demand.network, cells), demand.support, (), seed=self.seed,
-                timeout=time_left(self.timeout) / 2, fallback=self.fallback,
+                timeout=time_left(self.effort.seconds) / 2, fallback=self.effort.root_counter,
             )  # fmt: skip
         return self.counted[cells]
 
@@ -452,3 +409,15 @@ class _DesignChecker:
 def _named(cells: tuple[Cell, ...]) -> str:
     shown = " ".join(f"{name}[{i},{j}]" for name, i, j in cells[:8])
     return shown + (" …" if len(cells) > 8 else "")
+
+
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    _DesignChecker(DESIGN.read(data), effort, checklist).run()
+
+
+def _subject(data: Mapping[str, Any]) -> str:
+    goal = data.get("goal")
+    return f"{goal} design" if isinstance(goal, str) else "design"
+
+
+DESIGN = ProofFormat(FORMAT, (VERSION,), "the proof of a design", DesignProof, _check, _subject)

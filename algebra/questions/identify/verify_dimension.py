@@ -16,6 +16,13 @@ of them as the claimed dimension must be independent, which proves that it is no
 must not be, at two points with independent primes, and for one sample more.  That the dimension is
 not larger is proved if it is the number of weights or the ambient dimension, otherwise it is
 probable.
+
+Examples
+--------
+>>> from algebra.questions.identify.dimension import dimension_of
+>>> from algebra.networks.feedforward import LinearEstimator
+>>> DIMENSION.verify(dimension_of(LinearEstimator(q=2, d=2, m=1)).proof_file()).holds
+True
 """
 
 from __future__ import annotations
@@ -32,14 +39,13 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
-    Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
 )
 from algebra.certificates.claim import Masks, NetworkInFile
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.parts import read_version
-from algebra.certificates.reading import drawn_seed
+from algebra.certificates.formats import ProofFormat
 from algebra.certificates.records import Record
 from algebra.declarations import Count, Size
 from algebra.linalg.primes import PRIME_SIZES, random_prime
@@ -71,34 +77,8 @@ class DimensionProof(Record):
     support: Masks | None = None
 
 
-def verify_dimension(data: Mapping[str, Any], *, seed: int = 1) -> Checked:
-    """Verify the proof of a dimension.
-
-    Parameters
-    ----------
-    data : mapping
-        A result of `Dimension.proof_file`.
-    seed : int, optional
-        It determines the points.
-
-    Returns
-    -------
-    Checked
-
-    Examples
-    --------
-    >>> from algebra.questions.identify.dimension import dimension_of
-    >>> from algebra.networks.feedforward import LinearEstimator
-    >>> verify_dimension(dimension_of(LinearEstimator(q=2, d=2, m=1)).proof_file()).holds
-    True
-    """
-    read_version(data, FORMAT, (VERSION,), "the proof of a dimension")
-    checklist = Checklist()
-    return checklist.run("dimension", lambda: _check(data, checklist, drawn_seed(data, seed)))
-
-
-def _check(data: Mapping[str, Any], checklist: Checklist, seed: int) -> None:
-    given = DimensionProof.from_dict(data, "")
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    given, seed = DIMENSION.read(data), effort.seed
     network, support, claimed = given.network, given.support or {}, given.dimension
     cells = all_cells(network, support)
     with RefusedAt("network"):
@@ -209,3 +189,8 @@ def _rank(
         step = random_residues((len(cells),), p, rng)
         rows.append(dual_derivative(network, point, cells, step).ravel())
     return modular_rank(np.array(rows, np.int64), p) if rows else 0
+
+
+DIMENSION = ProofFormat(
+    FORMAT, (VERSION,), "the proof of a dimension", DimensionProof, _check, lambda data: "dimension"
+)

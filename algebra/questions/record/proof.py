@@ -18,7 +18,6 @@ from algebra.certificates.parts import (
     FixedProblem,
     Price,
     caps_of,
-    read_version,
 )
 from algebra.certificates.records import Context, Converted, Counts, Record, rational_of
 from algebra.certificates.sparse import entries_of
@@ -245,22 +244,3 @@ class RecordingProof(Record):
             caps=dict(self.caps), target=self.target, seed=seed, stream=stream,
             stimulate=[f"unit {k}" for k in self.stimulate],
         )  # fmt: skip
-
-
-def read_recording_proof(data: object) -> RecordingProof:
-    """Read a proof file.
-
-    Parameters
-    ----------
-    data : mapping
-        As made by `Recording.proof_file`.
-
-    Raises
-    ------
-    InputError
-        If it is not a proof file of this format.
-    CheckFailed
-        If a field does not have the required form; the message names the field.
-    """
-    read_version(data, FORMAT, (VERSION,), "the proof of a recording")
-    return RecordingProof.from_dict(data, "")

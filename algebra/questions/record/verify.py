@@ -23,6 +23,15 @@
     At points that the check draws, the dual solution, or the leaves of the search, give a bound
     that is not below the claimed bound.  Any numbers in the evidence give a true bound at that
     point, so forged evidence can only prove less.
+
+Examples
+--------
+>>> from algebra.networks.feedforward import LinearEstimator
+>>> from algebra.problems.problem import Problem
+>>> from algebra.questions.record.recording import record
+>>> problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 0], [0, 0, 0]]})
+>>> RECORDING.verify(record(problem, "entries").proof_file()).holds
+True
 """
 
 from __future__ import annotations
@@ -39,12 +48,12 @@ from algebra.certificates.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
-    Checked,
+    CheckEffort,
     CheckFailed,
     Checklist,
 )
 from algebra.certificates.fields import RefusedAt
-from algebra.certificates.reading import drawn_seed
+from algebra.certificates.formats import ProofFormat
 from algebra.certificates.statements import AtNewPoints, error_words
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import Residues, random_residues
@@ -55,57 +64,23 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Point
 from algebra.questions.record.blocks import are_few, direction_of
 from algebra.questions.record.proof import (
+    FORMAT,
+    VERSION,
     EntryEvidence,
     GroupEvidence,
     RecordingProof,
     TargetEvidence,
-    read_recording_proof,
 )
 from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.target import target_states
 from algebra.ranks.jacobian import base_of
 from algebra.time_limits import check_time
 
-# Subject of the claim, in the verification.
-VERDICT = "recording"
 
-
-def verify_recording(data: Mapping[str, Any], *, seed: int = 1) -> Checked:
-    """Verify the proof of a recording.
-
-    Parameters
-    ----------
-    data : mapping
-        As made by `Recording.proof_file`.
-    seed : int, optional
-        The points are derived from it.
-
-    Returns
-    -------
-    Checked
-
-    Raises
-    ------
-    InputError
-        If the data is not a proof file of this format.
-
-    Examples
-    --------
-    >>> from algebra.networks.feedforward import LinearEstimator
-    >>> from algebra.problems.problem import Problem
-    >>> from algebra.questions.record.recording import record
-    >>> problem = Problem(LinearEstimator(q=3, d=2, m=2), {"W": [[1, 1, 0], [0, 0, 0]]})
-    >>> verify_recording(record(problem, "entries").proof_file()).holds
-    True
-    """
-    checklist = Checklist()
-    own = drawn_seed(data, seed)
-    return checklist.run(VERDICT, lambda: _check(read_recording_proof(data), checklist, own))
-
-
-def _check(proof: RecordingProof, checklist: Checklist, seed: int) -> None:
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    proof: RecordingProof = RECORDING.read(data)
     with RefusedAt("question"):
-        question = proof.question(seed)
+        question = proof.question(effort.seed)
     _meets(proof, question)
     if question.parametrized.network.own_point is not None:
         count = sum(map(_check_pattern, question.experiments.values()))
@@ -306,3 +281,8 @@ def _target_bound(
     enough = ceil(proof.bound * question.unit)
     found = containing_bound(problem, evidence.leaves, evidence.cuts, enough)
     return None if found is None else Fraction(found, question.unit)
+
+
+RECORDING = ProofFormat(
+    FORMAT, (VERSION,), "the proof of a recording", RecordingProof, _check, lambda data: "recording"
+)

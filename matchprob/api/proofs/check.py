@@ -17,6 +17,7 @@ from algebra.certificates.maker import without_maker
 from algebra.certificates.reading import network_size_within, read_json
 from algebra.errors import InputError, Unfinished, one_line
 from algebra.time_limits import OutOfTime, within
+from matchprob.api.proofs.formats import format_of
 
 if TYPE_CHECKING:
     from algebra.networks.base import Support
@@ -81,30 +82,8 @@ def _check(data: Mapping[str, object], seed: int, timeout: float) -> Checked:
 
         return monodromy_root_count(allocation, support, own_seed, timeout=timeout)
 
-    match data.get("format"):
-        case "matchprob relu decision":
-            from algebra.families.relu.decision import verify_decision
-
-            return verify_decision(data)
-        case "matchprob activation decision":
-            from algebra.families.activations.decision import verify_boxed_decision
-
-            return verify_boxed_decision(data)
-        case "matchprob-recording":
-            from algebra.questions.record.verify import verify_recording
-
-            return verify_recording(data, seed=seed)
-        case "matchprob-dimension":
-            from algebra.questions.identify.verify_dimension import verify_dimension
-
-            return verify_dimension(data, seed=seed)
-        case "matchprob-design":
-            from algebra.questions.design.verify import verify_design
-
-            return verify_design(data, seed=seed, timeout=timeout, fallback=counter)
-    from algebra.families import registry
-
-    return registry.verify(data, seed=seed, timeout=timeout, fallback=counter)
+    own = format_of(data.get("format"))
+    return own.verify(data, seed=seed, timeout=timeout, fallback=counter)
 
 
 def limit_memory(memory: int) -> None:

@@ -12,18 +12,14 @@ from typing import Any
 
 from algebra.arguments.formal_ranks import FormalEvidence
 from algebra.arguments.order import NAMES, argument
-from algebra.certificates.claim import Claim, ProblemTable
+from algebra.certificates.claim import ProblemTable
 from algebra.certificates.maker import KEY, Maker
 from algebra.certificates.rank_claims import EvidenceOnRanks
 from algebra.certificates.vanishing import VanishingEvidence
-from algebra.families.activations.decision import BoxedDecision
 from algebra.families.normalization.verify import NormalizationEvidence
-from algebra.families.relu.decision import DecisionFile
 from algebra.families.relu.verify import ReluEvidence
-from algebra.questions.design.proof import DesignProof
-from algebra.questions.identify.verify_dimension import DimensionProof
-from algebra.questions.record.proof import RecordingProof
 from algebra.schemas import schema_of, table_schema
+from matchprob.api.proofs.formats import FORMATS, format_of
 
 # The evidence of all networks whose verdicts depend on ranks is one table.
 _ON_RANKS = (EvidenceOnRanks, FormalEvidence)
@@ -34,14 +30,7 @@ _INSIDE = {
     "lowered": "certificate",
     "no_match": "decision",
 }
-_FILES = {
-    "certificate": Claim,
-    "decision": DecisionFile,
-    "boxed_decision": BoxedDecision,
-    "design": DesignProof,
-    "recording": RecordingProof,
-    "dimension": DimensionProof,
-}
+_FILES = {key: format_of(name).form for name, (key, _) in FORMATS.items()}
 
 
 def proof_schema() -> dict[str, Any]:

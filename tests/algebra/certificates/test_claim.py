@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.claim import Claim, read_problem
-from algebra.certificates.parts import read_version
-from algebra.certificates.verdicts import FORMAT
+from algebra.families.registry import CERTIFICATE
 from matchprob import Distribution, NormNet, Problem
 from tests.plain_data import data_of
 from tests.refusals import refuses
@@ -69,6 +68,6 @@ def test_no_problem_crashes(table, value):
 @pytest.mark.parametrize("version", [1.0, True, "1", 0, 2, None])
 def test_versions(data, version):
     """Exactly the whole number 1."""
-    refuses("version", read_version, data | {"version": version}, FORMAT, (1,), "a certificate")
+    refuses("version", CERTIFICATE.read_version, data | {"version": version})
     refuses("", Claim.from_dict, data | {"version": version}, "", error=CheckFailed)
-    read_version(data, FORMAT, (1,), "a certificate")
+    CERTIFICATE.read_version(data)

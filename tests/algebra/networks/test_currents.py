@@ -14,7 +14,8 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.questions.identify.identification import identify
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
+from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
 from numeric.instances import draw_instance
@@ -224,4 +225,4 @@ def test_verdicts_and_recordings_are_verified(seed):
     found = certify(problem)
     assert verify(found.to_dict()).holds
     assert identify(problem).fibre.rank.rank == found.rank
-    assert verify_recording(record(problem, "units").proof_file()).holds
+    assert RECORDING.verify(record(problem, "units").proof_file()).holds

@@ -16,7 +16,7 @@ from algebra.problems.files import problem_from_dict
 from algebra.programs.leaks import read_leak
 from algebra.questions.identify.identification import identify
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point
@@ -203,7 +203,7 @@ def test_verdicts_and_recordings_are_verified(seed):
     assert verify(found.to_dict()).holds
     assert found.equations == network_rank(net).rank
     assert identify(problem).fibre.rank.rank == found.rank
-    assert verify_recording(record(problem, "units").proof_file()).holds
+    assert RECORDING.verify(record(problem, "units").proof_file()).holds
 
 
 def test_leaks_of_types():

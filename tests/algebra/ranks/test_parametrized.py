@@ -10,7 +10,8 @@ from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.robustness import robustness
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
+from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.parametrized import by_parameters, by_updates, learning_rank
 from matchprob import RNN, FeedForward, InputError, LinearRNN, Problem, SequenceRNN, Types
@@ -125,7 +126,7 @@ def test_recordings_are_the_smallest(seed):
         )
         assert (found.cost, found.bound) == (fewest, fewest)
         assert found.learnable == problem.learning.dimension
-        assert verify_recording(found.proof_file()).holds
+        assert RECORDING.verify(found.proof_file()).holds
 
 
 @pytest.mark.parametrize("seed", range(6))

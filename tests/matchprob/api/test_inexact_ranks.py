@@ -3,7 +3,7 @@
 import pytest
 
 import matchprob as mp
-from algebra.questions.design.verify import verify_design
+from algebra.questions.design.verify import DESIGN
 from tests.refusals import refuses
 
 ERF = mp.Problem(mp.RNN(n=3, T=2, b=1, d=1, m=2, activation="erf"), {"W": "all"})
@@ -47,7 +47,7 @@ def test_a_design_without_a_minor_is_refused(monkeypatch):
     monkeypatch.setattr("algebra.ranks.minors.LARGEST", 0)
     refuses("only upper bounds", mp.design, ERF, goal="cheapest")
     refuses("only upper bounds", mp.design, ERF, goal="maximal")
-    checked = verify_design(data)
+    checked = DESIGN.verify(data)
     assert not checked.holds
     assert checked.is_unfinished
 

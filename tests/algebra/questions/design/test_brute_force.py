@@ -22,7 +22,7 @@ from algebra.questions.design.neurons import neuron_of
 from algebra.questions.design.odd_counts import ParityCounter
 from algebra.questions.design.proof import proof_of
 from algebra.questions.design.result import fullest
-from algebra.questions.design.verify import verify_design
+from algebra.questions.design.verify import DESIGN
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells, jacobian, random_point, tangent_factors
 from matchprob import Allocation, InputError, LinearEstimator, LinearFeedForward, LinearRNN
@@ -207,7 +207,7 @@ def check(seed):
         for kind, number in found.caps:
             assert fullest(found.allocation, kind) <= number
         data = json.loads(json.dumps(proof_of(question, found).to_dict()))
-        verified = verify_design(data, seed=seed % 5 + 1)
+        verified = DESIGN.verify(data, seed=seed % 5 + 1)
         assert verified.holds, (seed, goal, str(verified))
         assert all(c.status in ("proved", "probable") for c in verified.checks) or (
             goal == "maximal" and question.extra

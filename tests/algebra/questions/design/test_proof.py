@@ -9,7 +9,8 @@ import pytest
 from algebra.certificates.checks import CheckFailed
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import checked_demand
-from algebra.questions.design.proof import proof_of, read_design_proof
+from algebra.questions.design.proof import proof_of
+from algebra.questions.design.verify import DESIGN
 from matchprob import InputError, LinearEstimator
 from tests.refusals import refuses
 
@@ -30,7 +31,7 @@ def written():
 
 def test_the_demand_is_read_back():
     """Cells, prices, caps, required weights: a reader gets the same demand."""
-    proof = read_design_proof(written())
+    proof = DESIGN.read(written())
     again = proof.demand(seed=9)
     assert (again.network, again.size, again.must) == (ASKED.network, ASKED.size, ASKED.must)
     assert sorted(again.cells) == sorted(ASKED.cells)
@@ -62,4 +63,4 @@ def test_only_what_is_proved_is_written():
 )
 def test_damaged_files_are_refused(key, value):
     """Each field is read with its type; errors name the field."""
-    refuses("", read_design_proof, {**written(), key: value}, error=(CheckFailed, InputError))
+    refuses("", DESIGN.read, {**written(), key: value}, error=(CheckFailed, InputError))

@@ -11,7 +11,7 @@ import pytest
 from algebra.questions.design.cheapest import cheapest, largest_rank
 from algebra.questions.design.demand import NoDesign, checked_demand, line_of
 from algebra.questions.design.proof import proof_of
-from algebra.questions.design.verify import verify_design
+from algebra.questions.design.verify import DESIGN
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, InputError, LinearEstimator, LinearRNN
@@ -75,7 +75,7 @@ def test_nothing_in_the_budget_has_a_larger_rank(seed):
     assert (found.value, -found.cost) == best
     assert found.is_optimal
     assert found.cost <= demand.cost_budget
-    verified = verify_design(json.loads(json.dumps(proof_of(demand, found).to_dict())))
+    verified = DESIGN.verify(json.loads(json.dumps(proof_of(demand, found).to_dict())))
     assert verified.holds, str(verified)
 
 
@@ -97,7 +97,7 @@ def test_forgeries_fail():
     found = largest_rank(demand)
     assert found.value == 1
     true = json.loads(json.dumps(proof_of(demand, found).to_dict()))
-    assert verify_design(true).holds
+    assert DESIGN.verify(true).holds
     for change in (
         {"cost_budget": "1000"},
         {"cost_budget": "0"},
@@ -108,7 +108,7 @@ def test_forgeries_fail():
         {"goal": "cheapest"},
     ):
         data = {**copy.deepcopy(true), **change}
-        assert not verify_design(data).holds, change
+        assert not DESIGN.verify(data).holds, change
 
 
 def test_what_must_learn_may_be_the_best():
@@ -118,7 +118,7 @@ def test_what_must_learn_may_be_the_best():
         demand = checked_demand(NET, cost_budget=1, **more)
         found = largest_rank(demand)
         assert (found.value, found.cost, found.bound) == (1, 1, 1)
-        assert verify_design(json.loads(json.dumps(proof_of(demand, found).to_dict()))).holds
+        assert DESIGN.verify(json.loads(json.dumps(proof_of(demand, found).to_dict()))).holds
 
 
 def test_a_budget_below_what_must_learn():

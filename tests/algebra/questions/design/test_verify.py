@@ -12,7 +12,7 @@ from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.goals import GOALS, SearchOptions
 from algebra.questions.design.proof import proof_of
 from algebra.questions.design.spread import most_spread
-from algebra.questions.design.verify import verify_design
+from algebra.questions.design.verify import DESIGN
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError
 from matchprob import InputError, LinearEstimator, LinearRNN
@@ -52,7 +52,7 @@ def proof(question, goal, line="row"):
 
 def refused(data, place):
     """Whether a proof fails at a place, and only there."""
-    found = verify_design(data)
+    found = DESIGN.verify(data)
     assert failures(found) == [place], str(found)
 
 
@@ -69,8 +69,8 @@ DEMANDS = [
 def test_proofs_hold_and_changes_are_noticed(options):
     """A proof read back from JSON holds; dearer designs and other dual solutions do not."""
     data = proof(demand(**options), "cheapest")
-    assert verify_design(data).holds
-    assert verify_design(data, seed=7).holds
+    assert DESIGN.verify(data).holds
+    assert DESIGN.verify(data, seed=7).holds
     refused({**data, "cost": "1"}, "cost")
     refused({**data, "design": data["design"][1:]}, "design")
     prices = [str(Fraction(t) * (1 + k % 2)) for k, t in enumerate(data["prices"])]
@@ -95,7 +95,7 @@ def test_lines(goal, line):
         demands.append({"caps": {line: 2}})
     for options in demands:
         data = proof(demand(**options), goal, line)
-        assert verify_design(data).holds
+        assert DESIGN.verify(data).holds
         refused({**data, "value": str(int(data["value"]) - 1)}, "value")
         refused({**data, "cost_bound": str(Fraction(data["cost"]) + 1)}, "cost_bound")
 
@@ -110,7 +110,7 @@ def test_a_dearer_design_of_as_few_neurons_is_noticed():
             wrong = {**data, "design": [*data["design"][:-1], list(new)]}
             wrong["cost"] = str(question.cost([tuple(c) for c in wrong["design"]]))
             wrong["cost_bound"] = wrong["cost"]
-            assert not verify_design(wrong).holds
+            assert not DESIGN.verify(wrong).holds
 
 
 def test_leaves_of_neurons():
@@ -128,7 +128,7 @@ def test_leaves_of_neurons():
 def test_maximal():
     """The design's odd count and the even ones of all cheaper designs; none can be dropped."""
     data = proof(small(), "maximal")
-    found = verify_design(data)
+    found = DESIGN.verify(data)
     assert found.holds
     assert [c.status for c in found.checks[1:]] == ["probable", "probable"]
     cheaper = data["evidence"]["cheaper"]
@@ -147,7 +147,7 @@ def test_maximal():
 def test_maximal_with_more_weights_than_equations():
     """A part has the odd count; of cheaper designs every part is counted."""
     data = proof(small(budget=3), "maximal")
-    found = verify_design(data)
+    found = DESIGN.verify(data)
     assert found.holds
     assert found.checks[1].status == "probable"
 
@@ -162,7 +162,7 @@ def test_all_parts_of_what_is_cheaper_are_counted():
     costs = {cell: Fraction(int(cell not in free)) for cell in cells}
     data = proof(checked_demand(SMALL, allowed=cells, costs=costs, budget=3), "maximal")
     assert data["cost"] == "0"
-    assert verify_design(data).holds
+    assert DESIGN.verify(data).holds
     row = [["W", 0, 0], ["W", 0, 1], ["W", 0, 2]]
     cheaper = {"cells": [list(c) for c in free], "parts": [[[["W", 0, 0], ["W", 1, 1]], 2]]}
     forged = {"design": row, "cost": "1", "value": "1", "cost_bound": "1"}
@@ -183,7 +183,7 @@ def test_no_time_is_said(monkeypatch):
     monkeypatch.setattr("algebra.arguments.large_recount.quotient_degree", _no_time)
     monkeypatch.setattr("algebra.arguments.recount.quotient_dimension", lambda given: None)
     monkeypatch.setattr("algebra.arguments.large_recount.count_by_minors", _no_time)
-    found = verify_design(data, fallback=silent)
+    found = DESIGN.verify(data, fallback=silent)
     assert not found.holds
     assert found.is_unfinished
     assert [c.status for c in found.checks if c.place == "evidence.cheaper"] == ["unfinished"]
@@ -197,12 +197,12 @@ def test_each_goal_claims_something_else():
     """A proof of one goal does not prove another goal."""
     for goal, what in GOALS.items():
         data = proof(small(cost_budget=30 if what.needs_cost_budget else None), goal)
-        assert verify_design(data).holds
+        assert DESIGN.verify(data).holds
         for other in (*GOALS, "probable", "", 1, None):
             if other != goal:
-                assert not verify_design({**data, "goal": other}).holds
-                assert not verify_design({**data, "goal": other, "line": "row"}).holds
-                assert not verify_design({**data, "goal": other, "line": ""}).holds
+                assert not DESIGN.verify({**data, "goal": other}).holds
+                assert not DESIGN.verify({**data, "goal": other, "line": "row"}).holds
+                assert not DESIGN.verify({**data, "goal": other, "line": ""}).holds
 
 
 def test_forged_numbers():
@@ -226,7 +226,7 @@ def test_forged_numbers():
     leaves = crossed["evidence"]["cost"]["leaves"]
     for value in (1.4e19, -1, True, 0.5, "1"):
         place = ("evidence", "cost", "leaves", 0, 2, 0, 0)
-        found = verify_design(changed(crossed, place, value))
+        found = DESIGN.verify(changed(crossed, place, value))
         assert found.checks[-1].place.startswith("evidence.cost.leaves[0]")
         assert not found.holds
     huge = [[i, o, [[1 << 64] * len(line) for line in lines]] for i, o, lines in leaves]
@@ -237,15 +237,15 @@ def test_forms_that_are_refused():
     """Versions, fields, masks and prices of other types; prices too long to expand."""
     data = proof(small(), "cheapest")
     for version in (1.0, True, 2.0, 3, "2", None):
-        refuses("version", verify_design, {**data, "version": version})
+        refuses("version", DESIGN.verify, {**data, "version": version})
     for other in ({}, {"format": "matchprob-certificate"}, [], None):
-        refuses("not the proof of a design", verify_design, other)
+        refuses("not the proof of a design", DESIGN.verify, other)
     for place in data:
         if place not in ("format", "version"):
-            assert not verify_design({k: v for k, v in data.items() if k != place}).holds
+            assert not DESIGN.verify({k: v for k, v in data.items() if k != place}).holds
             for value in (None, 1.5, "x", [], {}, [[]], -1, True):
                 same = data[place] == value
-                assert same or not verify_design({**data, place: value}).holds
+                assert same or not DESIGN.verify({**data, place: value}).holds
     refused({**data, "more": 1}, "more")
     refused({**data, "size": True}, "size")
     refused({**data, "prices": ["1e1000000000", *data["prices"][1:]]}, "prices[0]")
@@ -262,7 +262,7 @@ def test_forms_that_are_refused():
         [[2] * 3] * 3,
         {"random": {}},
     ):
-        assert not verify_design({**data, "problem": {**tables, "learnable": {"W": mask}}}).holds
+        assert not DESIGN.verify({**data, "problem": {**tables, "learnable": {"W": mask}}}).holds
     law = {**tables, "distribution": {"weights": "rademacher"}}
     refused({**data, "problem": law}, "problem.distribution")
 
@@ -272,7 +272,7 @@ def test_caps_and_must_are_checked():
     data = proof(demand(), "cheapest")
     refused({**data, "caps": {"matrix": 3}}, "caps")
     lacking = next(c for c in CELLS if list(c) not in data["design"])
-    assert not verify_design({**data, "must": [list(lacking)]}).holds
+    assert not DESIGN.verify({**data, "must": [list(lacking)]}).holds
 
 
 def test_a_spread_that_is_none():
@@ -284,7 +284,7 @@ def test_a_spread_that_is_none():
     claim.update(goal="spread", line="row", value="3", evidence={
         "cost": claim["evidence"]["cost"], "one_less": tight["evidence"]["one_less"]
     })  # fmt: skip
-    found = verify_design(claim)
+    found = DESIGN.verify(claim)
     assert not found.holds
 
 

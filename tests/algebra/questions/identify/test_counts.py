@@ -4,7 +4,7 @@ import pytest
 
 from algebra.programs.degrees import term_degrees
 from algebra.questions.identify.dimension import dimension_of
-from algebra.questions.identify.verify_dimension import verify_dimension
+from algebra.questions.identify.verify_dimension import DIMENSION
 from matchprob import RNN, FeedForward, LinearRNN
 
 SQUARE, MIXED, CUBIC = ([0, 0, 1], [0, 1, 1], [0, 1, 0, 1])
@@ -19,14 +19,14 @@ def test_a_recurrent_network_of_squares():
     """10 weights less two scales are attained; terms of degrees 2 to 4 lie in 70 dimensions."""
     found = dimension_of(recurrent(2, SQUARE))
     assert (found.dimension, found.expected, found.defect, found.ambient) == (8, 8, 0, 70)
-    assert verify_dimension(found.proof_file()).holds
+    assert DIMENSION.verify(found.proof_file()).holds
 
 
 def test_diagonal_changes_of_basis_are_scales():
     """A linear recurrent network of two units: 8 weights, two scales, two further relations."""
     found = dimension_of(LinearRNN(n=2, T=10, b=1, d=1, m=1))
     assert (found.dimension, found.expected, found.defect, found.ambient) == (4, 6, 2, 10)
-    assert verify_dimension(found.proof_file()).holds
+    assert DIMENSION.verify(found.proof_file()).holds
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_degrees_of_terms(network, degrees):
     exponents = [k for k, c in enumerate(network.activation.coefficients) if c]
     assert term_degrees(program, program.samples, exponents) == degrees
     found = dimension_of(network)
-    checks = verify_dimension(found.proof_file()).checks
+    checks = DIMENSION.verify(found.proof_file()).checks
     assert {check.place: check.status for check in checks}["ambient"] == "probable"
 
 
@@ -58,6 +58,6 @@ def test_degrees_of_terms(network, degrees):
 def test_forged_counts_fail(key, value):
     """Scales that are not subtracted, one too many, and a space that does not hold the maps."""
     proof = dimension_of(recurrent(2, SQUARE)).proof_file()
-    found = verify_dimension({**proof, key: value})
+    found = DIMENSION.verify({**proof, key: value})
     assert not found.holds
     assert found.checks[-1].place == key

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.questions.identify.dimension import dimension_of, filling_widths
-from algebra.questions.identify.verify_dimension import verify_dimension
+from algebra.questions.identify.verify_dimension import DIMENSION
 from matchprob import FeedForward, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.refusals import refuses
 from tests.samples import many
@@ -27,7 +27,7 @@ def test_published_defects(sizes, dimension, expected):
     """The defective networks with squares in the paper of Kileel, Trager and Bruna."""
     found = dimension_of(power(sizes, 2))
     assert (found.dimension, found.expected, found.defect) == (dimension, expected, 3)
-    assert verify_dimension(found.proof_file()).holds
+    assert DIMENSION.verify(found.proof_file()).holds
 
 
 @given(n=st.integers(1, 6), k=st.integers(1, 6))
@@ -98,7 +98,7 @@ def test_forged_proofs_fail(key, value, place):
     proof[key] = value
     if key == "network":
         proof["dimension"] = 20
-    found = verify_dimension(proof)
+    found = DIMENSION.verify(proof)
     assert not found.holds
     assert found.checks[-1].place == place
 
@@ -110,6 +110,6 @@ def test_forged_proofs_fail(key, value, place):
 def test_masks_of_a_proof_are_read_with_their_place(support, place):
     """An unknown matrix, an entry that is no bit, no table."""
     proof = dimension_of(LinearEstimator(q=2, d=1, m=1), {"W": [[1, 0]]}).proof_file()
-    assert verify_dimension(proof).holds
-    found = verify_dimension({**proof, "support": support})
+    assert DIMENSION.verify(proof).holds
+    found = DIMENSION.verify({**proof, "support": support})
     assert [(check.place, check.status) for check in found.checks] == [(place, "failed")]

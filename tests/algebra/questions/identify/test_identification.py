@@ -50,7 +50,7 @@ def test_time_that_is_not_there_is_told(msolve):
 
 def test_very_many_weights_are_given_as_rectangles(monkeypatch):
     """Above the limit lists are null; numbers and rectangles of weights and groups follow."""
-    for module in ("algebra.problems.allocation", "algebra.questions.identify.identification"):
+    for module in ("algebra.problems.cells", "algebra.questions.identify.identification"):
         monkeypatch.setattr(f"{module}.MOST_CELLS", 3)
     net = LinearEstimator(q=3, d=2, m=2)
     data = identify(Problem(net, {"W": [[1, 1, 1], [1, 1, 1]]})).to_dict()

@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.questions.identify.dimension import dimension_of, expected_dimension
-from algebra.questions.identify.verify_dimension import verify_dimension
+from algebra.questions.identify.verify_dimension import DIMENSION
 from algebra.ranks.jacobian import all_cells
 from matchprob import FeedForward, LinearFeedForward, LinearRNN
 from tests.refusals import refuses
@@ -64,10 +64,10 @@ def test_exactly_the_numerical_rank_is_accepted(net, data):
             support[name] = data.draw(st.lists(cells, min_size=shape[0], max_size=shape[0]))
     support = {name: np.array(rows) for name, rows in support.items()}
     right = numerical_dimension(net, support)
-    assert verify_dimension(proof(net, support, right)).holds
+    assert DIMENSION.verify(proof(net, support, right)).holds
     for wrong in (right - 1, right + 1):
         if wrong >= 0:
-            found = verify_dimension(proof(net, support, wrong))
+            found = DIMENSION.verify(proof(net, support, wrong))
             assert [check.place for check in found.checks if check.status == "failed"] == [
                 "dimension"
             ]
@@ -76,11 +76,11 @@ def test_exactly_the_numerical_rank_is_accepted(net, data):
 def test_what_is_only_probable_is_said():
     """A dimension below both counts is at most probable; one that meets a count is proved."""
     net = LinearFeedForward(q=2, widths=(1,), d=2, m=1)
-    found = verify_dimension(proof(net, {}, 3))
+    found = DIMENSION.verify(proof(net, {}, 3))
     statuses = [check.status for check in found.checks if check.place == "dimension"]
     assert statuses == ["proved", "probable"]
     full = LinearFeedForward(q=2, widths=(2,), d=2, m=1)
-    found = verify_dimension(proof(full, {}, 4))
+    found = DIMENSION.verify(proof(full, {}, 4))
     assert {check.status for check in found.checks if check.place == "dimension"} == {"proved"}
 
 
@@ -91,15 +91,15 @@ def test_a_network_without_weights_is_a_point(activation):
     nothing = {name: np.zeros(shape, int) for name, shape in net.shapes.items()}
     data = dimension_of(net, nothing).proof_file()
     assert (data["dimension"], data["expected"]) == (0, 0)
-    assert verify_dimension(data).holds
-    assert not verify_dimension({**data, "dimension": 1}).holds
+    assert DIMENSION.verify(data).holds
+    assert not DIMENSION.verify({**data, "dimension": 1}).holds
 
 
 @pytest.mark.parametrize("change", [{"format": "other"}, {"version": 2}, {"version": True}])
 def test_other_files_are_bad_input(change):
     """They are not proofs of a dimension of this version."""
     data = proof(LinearFeedForward(q=1, widths=(1,), d=1, m=1), {}, 1)
-    refuses("", verify_dimension, {**data, **change})
+    refuses("", DIMENSION.verify, {**data, **change})
 
 
 @pytest.mark.parametrize(
@@ -116,5 +116,5 @@ def test_other_files_are_bad_input(change):
 def test_refusals_have_their_place(change, place):
     """Fields of another form, and unknown ones."""
     data = proof(LinearFeedForward(q=1, widths=(1,), d=1, m=1), {}, 1)
-    found = verify_dimension({**data, **change})
+    found = DIMENSION.verify({**data, **change})
     assert [(check.place, check.status) for check in found.checks] == [(place, "failed")]

@@ -17,7 +17,7 @@ import numpy as np
 import matchprob as mp
 from algebra.questions.record.recording import record
 from algebra.questions.record.stimulation import drive_of
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from numeric.instances import draw_entries, draw_instance
 from numeric.questions.record.own_parameters import at_own_parameters
 from numeric.streams import stream
@@ -110,9 +110,9 @@ def compare(case, with_proofs=False):
     if with_proofs:
         for one in answers:
             data = one.proof_file()
-            assert verify_recording(data).holds, case
+            assert RECORDING.verify(data).holds, case
             for false in forgeries(data):
-                assert not verify_recording(false).holds, (case, false)
+                assert not RECORDING.verify(false).holds, (case, false)
                 counts["forgeries refused"] += 1
             counts["proofs verified"] += 1
 

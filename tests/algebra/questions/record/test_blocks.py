@@ -11,7 +11,7 @@ from algebra.matroids.groups import GroupLeaf, Groups
 from algebra.questions.record import blocks
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import _check_derivatives, verify_recording
+from algebra.questions.record.verify import RECORDING, _check_derivatives
 from matchprob import RNN, LinearRNN, Problem
 from tests.samples import many
 
@@ -68,9 +68,9 @@ def test_large_and_small_agree(monkeypatch, kind, learnable):
     assert (large.cost, large.bound, large.rank.rank) == (small.cost, small.bound, small.rank.rank)
     assert large.is_optimal
     assert large.free == small.free
-    assert verify_recording(large.proof_file()).holds
+    assert RECORDING.verify(large.proof_file()).holds
     forged = {**large.proof_file(), "recorded": list(large.proof_file()["recorded"])[:-1]}
-    assert not verify_recording(forged).holds
+    assert not RECORDING.verify(forged).holds
 
 
 @pytest.mark.parametrize("kind", ["linear", "tanh"])

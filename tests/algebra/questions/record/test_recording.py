@@ -25,7 +25,7 @@ from algebra.questions.record import recording as recording_module
 from algebra.questions.record.elements import available_kinds
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import NoRecording, record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from algebra.ranks.jacobian import all_cells
 from algebra.time_limits import Interrupted, OutOfTime, check_time
 from tests.refusals import refuses
@@ -264,8 +264,8 @@ def test_the_greedy_choice_comes_first(monkeypatch, as_if_large):
     assert (short.names, short.cost) == (choice.recorded, choice.cost)
     assert choice.bound <= short.bound < short.cost
     assert not short.is_optimal
-    assert verify_recording(short.proof_file()).holds
-    assert not verify_recording({**short.proof_file(), "bound": str(short.cost)}).holds
+    assert RECORDING.verify(short.proof_file()).holds
+    assert not RECORDING.verify({**short.proof_file(), "bound": str(short.cost)}).holds
     assert f"costs {choice.cost}, and nothing costs less than {choice.bound}" in str(choice)
 
 
@@ -372,7 +372,7 @@ def test_the_set_so_far_is_the_answer(monkeypatch, end, where):
     assert "unit 3" in found.names
     assert 0 < found.bound <= found.cost < 40
     assert found.interrupted == isinstance(end, KeyboardInterrupt)
-    assert verify_recording(found.proof_file()).holds
+    assert RECORDING.verify(found.proof_file()).holds
 
 
 def test_without_a_rank_only_everything_is_known(monkeypatch):

@@ -8,8 +8,9 @@ import pytest
 
 from algebra.certificates.checks import CheckFailed
 from algebra.certificates.statements import bound_text
-from algebra.questions.record.proof import GroupEvidence, read_recording_proof
+from algebra.questions.record.proof import GroupEvidence
 from algebra.questions.record.recording import record
+from algebra.questions.record.verify import RECORDING
 from matchprob import RNN, LinearRNN, Problem
 
 NET = RNN(n=3, T=2, b=1, d=1, m=2, activation="tanh")
@@ -57,7 +58,7 @@ def test_a_proof_is_read_as_it_was_written():
     """Every field, and the evidence."""
     found = record(PROBLEM, ["outputs", "units"], must=["unit 1"], caps={"matrix": 2})
     data = json.loads(json.dumps(found.proof_file()))
-    proof = read_recording_proof(data)
+    proof = RECORDING.read(data)
     assert (proof.cost, proof.bound, proof.rank) == (found.cost, found.bound, found.rank.rank)
     assert isinstance(proof.evidence, GroupEvidence)
     assert proof.evidence == found.evidence
@@ -67,4 +68,4 @@ def test_a_proof_is_read_as_it_was_written():
     # Names of units, and laws, are not part of a proof.
     assert "names" not in data["problem"]
     with pytest.raises(CheckFailed, match="order"):
-        read_recording_proof({**data, "what": ["entries"], "caps": {"column": 1, "row": 1}})
+        RECORDING.read({**data, "what": ["entries"], "caps": {"column": 1, "row": 1}})

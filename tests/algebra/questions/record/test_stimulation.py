@@ -6,7 +6,7 @@ import pytest
 import matchprob as mp
 from algebra.questions.record import recording
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from tests.algebra.questions.record.subsets import driven_answer, driven_cases
 from tests.refusals import refuses
 from tests.samples import more
@@ -48,10 +48,10 @@ def test_stimulations_equal_brute_force_over_all_pairs_of_sets(count):
         driven += bool(found.stimulated)
         if number % 3 == 0:
             data = found.proof_file()
-            assert verify_recording(data).holds, case
+            assert RECORDING.verify(data).holds, case
             for false in forgeries(data):
                 forged += 1
-                assert not verify_recording(false).holds, (case, false)
+                assert not RECORDING.verify(false).holds, (case, false)
     assert driven >= count / 8
     assert forged >= count / 2
 
@@ -141,6 +141,6 @@ def test_a_search_that_is_interrupted_keeps_what_the_rank_shows(monkeypatch):
 def test_proof_files_with_other_stimulations_are_refused(key, value, words):
     """Units that do not exist, out of order or twice, and evidence of another question."""
     data = mp.record(SILENT, "units", stimulate="unit *").proof_file()
-    found = verify_recording({**data, key: value})
+    found = RECORDING.verify({**data, key: value})
     assert not found.holds
     assert any(words in check.text or words in check.place for check in found.checks)

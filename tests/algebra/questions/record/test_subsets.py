@@ -5,7 +5,7 @@ from collections import Counter
 import pytest
 
 from algebra.questions.record.recording import record, states_of_target
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from tests.algebra.questions.record.comparison import compare, forgeries
 from tests.algebra.questions.record.subsets import answer, cases, option_cases
 from tests.samples import more
@@ -26,10 +26,10 @@ def test_targets_equal_brute_force_over_all_subsets(count):
             assert {state.name: state.free for state in aim.states} == by_labels, case
         if number % 4 == 0:
             data = found.proof_file()
-            assert verify_recording(data).holds, case
+            assert RECORDING.verify(data).holds, case
             for false in forgeries(data):
                 forged += 1
-                assert not verify_recording(false).holds, case
+                assert not RECORDING.verify(false).holds, case
     assert costly >= count / 4
     assert forged >= count / 4
 

@@ -21,7 +21,7 @@ from algebra.questions.record import target as target_module
 from algebra.questions.record.blocks import direction_of
 from algebra.questions.record.question import recording_question
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from algebra.time_limits import OutOfTime
 from matchprob import identify
 from tests.algebra.questions.record.subsets import cases
@@ -143,7 +143,7 @@ def test_entries_at_the_steps_of_a_target_are_not_recorded():
     problem = Problem(network, {"W": [[1, 0, 0], [0, 0, 0], [0, 0, 0]]})
     found = check(problem, "entries", "times=2")
     assert not any("step 2" in name for name in found.names)
-    assert verify_recording(found.proof_file()).holds
+    assert RECORDING.verify(found.proof_file()).holds
 
 
 def proofs():
@@ -157,7 +157,7 @@ def test_proofs_hold_and_forged_ones_do_not():
     """Proof files hold; with other free directions, costs, cuts or fewer elements they do not."""
     with_cuts = 0
     for data in proofs():
-        assert verify_recording(data).holds, data
+        assert RECORDING.verify(data).holds, data
         forged = [{**data, "free": [n + 1 for n in data["free"]]}]
         if data["recorded"] and int(data["bound"]) > 0:
             forged.append({**data, "bound": data["bound"] + "0"})
@@ -170,7 +170,7 @@ def test_proofs_hold_and_forged_ones_do_not():
             # Groups outside a smaller set contain those outside the cut, and more.
             forged.append({**data, "evidence": {**data["evidence"], "cuts": [[]]}})
         for one in forged:
-            assert not verify_recording(one).holds
+            assert not RECORDING.verify(one).holds
     assert with_cuts
 
 
@@ -231,7 +231,7 @@ def test_what_is_known_of_a_target_is_said_when_time_is_up(monkeypatch, where, e
     assert found.aim == target_module.target_states(
         found.question, frozenset(found.question.allowed), recording_module.TARGET
     )
-    assert verify_recording(found.proof_file()).holds
+    assert RECORDING.verify(found.proof_file()).holds
 
 
 @pytest.mark.parametrize("stimulate", ["", "unit [01]"])
@@ -264,8 +264,8 @@ def test_wherever_a_search_ends_a_choice_and_a_bound_are_known(monkeypatch, stim
     assert costs[0] > costs[-1]
     monkeypatch.undo()
     for cost, file in known:
-        assert verify_recording(file).holds
-        assert not verify_recording({**file, "bound": str(cost + 1)}).holds
+        assert RECORDING.verify(file).holds
+        assert not RECORDING.verify({**file, "bound": str(cost + 1)}).holds
 
 
 @pytest.mark.parametrize("seed", range(4))

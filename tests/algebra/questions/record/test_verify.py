@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 
 from algebra.questions.record.elements import available_kinds
-from algebra.questions.record.proof import read_recording_proof
 from algebra.questions.record.recording import record
-from algebra.questions.record.verify import verify_recording
+from algebra.questions.record.verify import RECORDING
 from matchprob import RNN, FeedForward, LinearRNN, Problem
 from matchprob import record as record_at_own_parameters
 from tests.numeric.questions.record.test_own_parameters import circuit
@@ -28,7 +27,7 @@ def proof(problem=PROBLEM, what="units", **options):
 
 def failure(data):
     """The place and text of the failure, or None."""
-    checked = verify_recording(data)
+    checked = RECORDING.verify(data)
     return next((f"{c.place}: {c.text}" for c in checked.checks if c.status == "failed"), None)
 
 
@@ -51,7 +50,7 @@ def failure(data):
 def test_true_proofs_hold(problem):
     """Recordings of every kind of element."""
     for what in available_kinds(problem.network):
-        checked = verify_recording(proof(problem, what))
+        checked = RECORDING.verify(proof(problem, what))
         assert checked.holds, str(checked)
         assert [c.place for c in checked.checks] == ["derivatives", "rank", "evidence"]
 
@@ -63,7 +62,7 @@ def test_musts_caps_and_unfinished_searches():
     assert failure(proof(what="entries", caps={"row": 3, "column": 1})) is None
     short = proof(costs=COSTS, seconds=1e-9)
     assert failure(short) is None
-    assert verify_recording(short).verdict == "recording"
+    assert RECORDING.verify(short).verdict == "recording"
 
 
 def changed(**new):
@@ -136,7 +135,7 @@ def test_another_network_does_not_pass():
     data["problem"]["network"]["m"] = 1
     assert failure(data) is not None
     for wrong in ({"format": "x"}, {"format": "matchprob-recording", "version": 2}, [], 3):
-        refuses("", verify_recording, wrong)
+        refuses("", RECORDING.verify, wrong)
 
 
 def relu(seed, target=()):
@@ -150,7 +149,7 @@ def test_proofs_at_own_parameters_hold(seed):
     target = ["", "outputs", "samples=new"][seed % 3]
     data = json.loads(json.dumps(relu(seed, target)))
     assert set(data["parameters"]) == {"weights", "X"}
-    checked = verify_recording(data)
+    checked = RECORDING.verify(data)
     assert checked.holds, str(checked)
     assert [c.place for c in checked.checks][:2] == ["parameters", "derivatives"]
     about = "at these parameters" + " and these new inputs" * (target == "samples=new")
@@ -196,5 +195,5 @@ def test_forged_parameters_fail():
 
 def test_primes_follow_from_the_parameters():
     """A file with other numbers is checked modulo other primes."""
-    first, second = (read_recording_proof(relu(seed)).question(1) for seed in (0, 1))
+    first, second = (RECORDING.read(relu(seed)).question(1) for seed in (0, 1))
     assert first.stream != second.stream

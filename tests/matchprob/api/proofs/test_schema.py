@@ -19,11 +19,11 @@ from algebra.certificates.vanishing import VanishingEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import ReluEvidence
-from algebra.questions.design.proof import read_design_proof
+from algebra.questions.design.verify import DESIGN
 from algebra.questions.identify.dimension import dimension_of
 from algebra.questions.identify.verify_dimension import DimensionProof
-from algebra.questions.record.proof import read_recording_proof
 from algebra.questions.record.recording import record
+from algebra.questions.record.verify import RECORDING
 from algebra.ranks.parametrized import by_parameters
 from algebra.systems.equivalent_cells import as_plain, cells_instead, with_cells
 from matchprob import RNN, InputError, LinearFeedForward, LinearRNN
@@ -80,9 +80,9 @@ def read(data):
     data = read_json(as_text(data))
     kind = data["format"]
     if kind == "matchprob-design":
-        read_design_proof(data)
+        DESIGN.read(data)
     elif kind == "matchprob-recording":
-        read_recording_proof(data)
+        RECORDING.read(data)
     elif kind == "matchprob-dimension":
         DimensionProof.from_dict(data, "")
     elif kind == "matchprob relu decision":

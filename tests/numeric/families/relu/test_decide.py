@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.families.relu.decision import verify_decision
+from algebra.families.relu.decision import DECISION
 from algebra.families.relu.equations import relu_system
 from algebra.families.relu.leaves import refutes
 from algebra.problems.files import problem_from_dict
@@ -76,7 +76,7 @@ def test_units_without_effect_do_not_change_decisions(part):
     for _ in range(6):
         case = with_idle_units(rng, random_problem(rng, surplus=int(rng.integers(0, 2))))
         for instance in instances(case, 3, seed=part):
-            assert verify_decision(_agreed(instance).certificate()).holds
+            assert DECISION.verify(_agreed(instance).certificate()).holds
             idle += bool(relu_system(instance.allocation, *instance.exact).idle)
     assert idle > 4
 
@@ -138,13 +138,13 @@ def test_evidence_is_a_file_that_verifies():
             continue
         seen.add(found.verdict)
         data = found.certificate()
-        assert verify_decision(data).holds
+        assert DECISION.verify(data).holds
         worse = dict(data)
         if found.verdict == MATCH:
             worse["witness"] = ["1/3", *data["witness"][1:]]
         else:
             worse["leaves"] = data["leaves"][:-1]
-        assert not verify_decision(worse).holds
+        assert not DECISION.verify(worse).holds
         if len(seen) == 2:
             break
     assert seen == {MATCH, NONE}

@@ -8,7 +8,7 @@ import pytest
 from flint import fmpq
 from scipy.optimize import linprog
 
-from algebra.families.relu.decision import verify_decision
+from algebra.families.relu.decision import DECISION
 from algebra.families.relu.equations import ProductOfUnknowns, moving_units, relu_system
 from algebra.families.relu.leaves import refutes
 from algebra.problems.constraints import Constraints
@@ -144,11 +144,11 @@ def test_a_match_is_a_rational_witness_of_the_whole_network():
         decision = decide(draw_instance(case, 0, index), certify=True)
         found.setdefault(decision.verdict, decision)
     match = found[MATCH].certificate()
-    assert verify_decision(match).holds
+    assert DECISION.verify(match).holds
     forged = deepcopy(match)
     forged["witness"][0] = str(fmpq(forged["witness"][0]) + fmpq(1, 10**9))
-    assert not verify_decision(forged).holds
-    assert not verify_decision(match | {"verdict": "no match"}).holds
+    assert not DECISION.verify(forged).holds
+    assert not DECISION.verify(match | {"verdict": "no match"}).holds
 
 
 def test_forged_refutations_are_refused():
@@ -163,26 +163,26 @@ def test_forged_refutations_are_refused():
             matched = decision.certificate()
     one, other = proofs[:2]
     assert verify(one).holds
-    assert not verify_decision(one | {"leaves": one["leaves"][1:]}).holds
+    assert not DECISION.verify(one | {"leaves": one["leaves"][1:]}).holds
     # The leaves of another instance.
-    assert not verify_decision(one | {"leaves": other["leaves"]}).holds
+    assert not DECISION.verify(one | {"leaves": other["leaves"]}).holds
     # An instance with a match, and a refutation of another one.
     stolen = {k: v for k, v in matched.items() if k != "witness"}
     stolen |= {"verdict": "no match", "leaves": one["leaves"]}
-    assert not verify_decision(stolen).holds
+    assert not DECISION.verify(stolen).holds
     forged = deepcopy(one)
     for name in ("lambda", "mu"):
         forged["leaves"][0][name] = [["0" for _ in row] for row in one["leaves"][0][name]]
-    assert not verify_decision(forged).holds
+    assert not DECISION.verify(forged).holds
     # A vector of the labels alone is a proof for shallow nets only.
     forged = deepcopy(one)
     for leaf in forged["leaves"]:
         leaf.pop("lambda", None)
-    assert not verify_decision(forged).holds
+    assert not DECISION.verify(forged).holds
     # Other fixed weights behind the learning ones.
     forged = deepcopy(one)
     forged["weights"]["W2"] = [["1" for _ in row] for row in forged["weights"]["W2"]]
-    assert not verify_decision(forged).holds
+    assert not DECISION.verify(forged).holds
 
 
 def test_constraints_are_part_of_the_programs():

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from algebra.families.relu.box_program import BoxProgram
-from algebra.families.relu.decision import verify_decision
+from algebra.families.relu.decision import DECISION
 from algebra.families.relu.equations import relu_system
 from algebra.linalg.rational_lp import INFEASIBLE, maximize
 from algebra.networks.relu import ShallowReLU
@@ -119,7 +119,7 @@ def test_decisions_under_constraints_agree_with_all_patterns():
         assert found.verdict == (MATCH if expected else NONE), instance
         proof = decide(instance, certify=True)
         assert proof.verdict == found.verdict
-        checked = verify_decision(json.loads(json.dumps(proof.certificate())))
+        checked = DECISION.verify(json.loads(json.dumps(proof.certificate())))
         assert checked.holds
         assert checked.verdict == proof.verdict
         seen[expected] += 1
@@ -232,7 +232,7 @@ def test_contradictory_constraints_match_nothing():
     assert any(interval.is_empty for interval in instance.box.values())
     found = decide(instance, certify=True)
     assert found.verdict == NONE
-    assert verify_decision(found.certificate()).holds
+    assert DECISION.verify(found.certificate()).holds
     assert estimate(problem, 5).unmatched == 5
 
 
@@ -250,7 +250,7 @@ def test_weights_without_effect_lie_in_their_intervals():
             matched += 1
             for cell, value in zip(instance.allocation.cells, found.witness, strict=True):
                 assert value in instance.box[cell]
-            assert verify_decision(found.certificate()).holds
+            assert DECISION.verify(found.certificate()).holds
     assert matched
 
 

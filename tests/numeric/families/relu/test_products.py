@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from scipy.optimize import least_squares
 
-from algebra.families.activations.decision import verify_boxed_decision
-from algebra.families.relu.decision import verify_decision
+from algebra.families.activations.decision import BOXED_DECISION
+from algebra.families.relu.decision import DECISION
 from matchprob import FeedForward, Problem, decide, draw_instance, estimate, verify
 from numeric.families.activations.decision import ActivatedDecision
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
@@ -108,15 +108,15 @@ def test_forged_refutations_are_refused():
             none = found.certificate()
         if found.verdict == MATCH and isinstance(found, ActivatedDecision):
             matched = found.certificate()
-    assert verify_boxed_decision(none).holds
+    assert BOXED_DECISION.verify(none).holds
     stolen = {key: value for key, value in matched.items() if key != "near"}
     stolen |= {"verdict": "no match", "parts": none["parts"]}
-    assert not verify_boxed_decision(stolen).holds
-    assert not verify_boxed_decision(none | {"parts": none["parts"][1:]}).holds
+    assert not BOXED_DECISION.verify(stolen).holds
+    assert not BOXED_DECISION.verify(none | {"parts": none["parts"][1:]}).holds
     forged = deepcopy(none)
     forged["verdict"], forged["near"] = "match", ["1"] * 2
     del forged["parts"]
-    assert not verify_boxed_decision(forged).holds
+    assert not BOXED_DECISION.verify(forged).holds
 
 
 def test_a_proof_of_kept_weights_names_them():
@@ -127,11 +127,11 @@ def test_a_proof_of_kept_weights_names_them():
         if own.verdict == MATCH and not isinstance(own, ActivatedDecision)
     )
     data = found.certificate()
-    assert verify_decision(data).holds
+    assert DECISION.verify(data).holds
     assert len({cell[0] for cell in data["cells"]}) == 1
     forged = deepcopy(data)
     forged["Y"][0][0] = "7/3"
-    assert not verify_decision(forged).holds
+    assert not DECISION.verify(forged).holds
 
 
 def test_estimates_and_what_is_not_divided():

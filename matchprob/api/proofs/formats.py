@@ -1,0 +1,29 @@
+"""The formats of proof files, by the value of their key `format`; loaded when a file has it."""
+
+from __future__ import annotations
+
+from importlib import import_module
+
+from algebra.certificates.formats import ProofFormat
+
+# The module of each format, and its name there; the keys of the schema's definitions.
+FORMATS = {
+    "matchprob-certificate": ("certificate", "algebra.families.registry:CERTIFICATE"),
+    "matchprob relu decision": ("decision", "algebra.families.relu.decision:DECISION"),
+    "matchprob activation decision": (
+        "boxed_decision",
+        "algebra.families.activations.decision:BOXED_DECISION",
+    ),
+    "matchprob-design": ("design", "algebra.questions.design.verify:DESIGN"),
+    "matchprob-recording": ("recording", "algebra.questions.record.verify:RECORDING"),
+    "matchprob-dimension": ("dimension", "algebra.questions.identify.verify_dimension:DIMENSION"),
+}
+
+
+def format_of(name: object) -> ProofFormat:
+    """A format by its name; that of certificates, which refuses it, for an unknown one."""
+    known = isinstance(name, str) and name in FORMATS
+    _, place = FORMATS[name if known else "matchprob-certificate"]  # type: ignore[index]
+    module, _, attribute = place.partition(":")
+    found: ProofFormat = getattr(import_module(module), attribute)
+    return found
