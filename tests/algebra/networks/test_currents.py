@@ -15,7 +15,6 @@ from algebra.problems.problem import Problem
 from algebra.questions.identify.identification import identify
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import RECORDING
-from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
 from numeric.instances import draw_instance

@@ -11,7 +11,6 @@ from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.robustness import robustness
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import RECORDING
-from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.parametrized import by_parameters, by_updates, learning_rank
 from matchprob import RNN, FeedForward, InputError, LinearRNN, Problem, SequenceRNN, Types
