@@ -31,7 +31,9 @@ HERE = Path(__file__).parents[1]
 # A random matrix modulo a short prime.
 MATRIX = """
 import random, sys
-from algebra.linalg.modular import modular_rank, random_prime, random_residues
+from algebra.linalg.primes import random_prime
+from algebra.linalg.ranks import modular_rank
+from algebra.linalg.residues import random_residues
 rng, n = random.Random(0), int(sys.argv[1])
 p = random_prime(rng, 23)
 print(modular_rank(random_residues((n, n), p, rng), p, overwrite=True))

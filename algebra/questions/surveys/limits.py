@@ -56,7 +56,7 @@ def limit_verdict(
 
     Examples
     --------
-    >>> from algebra.families.registry import certify
+    >>> from algebra.families.certify import certify
     >>> from algebra.networks.recurrent import LinearRNN
     >>> net = LinearRNN(n=3, T=2, b=1, d=1, m=2)
     >>> path = Problem(net, {"W": [[0, 1, 0], [0, 0, 1], [0, 0, 0]]})
