@@ -15,7 +15,8 @@ from matplotlib.axes import Axes
 import matchprob as mp
 from algebra.families import registry
 from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
-from algebra.networks.chain import ChainLayout, ChainNetwork
+from algebra.networks.chain import ChainNetwork
+from algebra.networks.chain_layout import ChainLayout
 from algebra.networks.kinds import KINDS
 from algebra.problems.files import load_problem
 from algebra.programs.aten.call import AtenCall

@@ -31,7 +31,7 @@ from algebra.linalg.echelon import modular_kernel
 from algebra.linalg.modular import matmul
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import Residues, random_residues
-from algebra.networks.chain import ChainLayout
+from algebra.networks.chain_layout import ChainLayout
 from algebra.polynomials.rings import PrimeField
 from algebra.systems.instances import ModularInstance
 

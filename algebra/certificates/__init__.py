@@ -13,6 +13,7 @@ maker        What made a proof file: a key that no check relies on
 minors       Regular minors in certificates: reading and verification
 on_ranks     Certification of verdicts that are based on generic ranks
 parts        Fields that several kinds of proof files have: a problem, prices, caps
+problem_options  Options of problems in proof files: updates, measured weights, a teacher
 points       Ranks that a file gives with a prime and a point, computed again at that point
 premises     Theorems behind verdicts, with the features of problems that their proofs cover
 rank_claims  Claims that are based on generic ranks: their evidence, and its checks
@@ -22,6 +23,7 @@ root_evidence  A generic root count in a file: its form, and the relations betwe
 signing      The programs that make proof files here, written into them
 sparse       Large matrices of proof files in sparse form
 statements   Statements of proof files: proved, probable with an error, or unfinished
+tables       Tables of proof files about networks: sizes, masks by matrix, laws
 tools        What a search for a verdict may use: seed, limits, methods in floating point
 trial_costs  Whether an estimate is worth suggesting: the processor time of a trial
 verification  The result of a verification, and what it says

@@ -13,7 +13,6 @@ from algebra.certificates.records import Context, Converted, read_form
 from algebra.certificates.sparse import as_compact
 from algebra.declarations import Count
 from algebra.errors import shown
-from algebra.linalg.numbers import exact_number
 from algebra.problems.problem import Problem
 
 
@@ -55,6 +54,9 @@ def read_price(value: object, place: str) -> Fraction:
     """An exact number as text."""
     if not isinstance(value, str):
         raise CheckFailed(place, f"must be an exact number as text, not {shown(value)}")
+    # Loaded here: certificates have no prices.
+    from algebra.linalg.numbers import exact_number
+
     with RefusedAt(place):
         return exact_number(value, "price")
 

@@ -16,7 +16,7 @@ its shapes, and on the fields of the same table that are declared before.  `Reco
 relations between fields.
 
 Data that were read are well formed, but not yet verified.  The JSON Schema of a record is
-`algebra.declarations.table_schema`.
+`algebra.schemas.table_schema`.
 """
 
 from __future__ import annotations

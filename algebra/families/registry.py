@@ -14,12 +14,13 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.checks import Checked, CheckEffort, Checklist
-from algebra.certificates.claim import Claim, NetworkInFile
+from algebra.certificates.claim import Claim
 from algebra.certificates.family import Family
 from algebra.certificates.formats import ProofFormat
 from algebra.certificates.premises import common
 from algebra.certificates.records import read_form
 from algebra.certificates.sparse import has_sparse_form
+from algebra.certificates.tables import NetworkInFile
 from algebra.certificates.verdicts import FORMAT, VERSION
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support

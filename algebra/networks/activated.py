@@ -38,13 +38,13 @@ from algebra.networks.base import (
     TRACES,
     Axis,
     Factors,
-    Identical,
     Point,
     Reading,
     Support,
 )
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
+from algebra.networks.lowering import Identical
 from algebra.networks.masks import columns_by_row, held, lines_with_entries
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
 from algebra.programs.jacobian import Sweep, factors

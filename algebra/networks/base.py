@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import fnmatch
 import operator
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import (
     Callable,
     Collection,
@@ -32,7 +32,8 @@ from algebra.networks.kinds import KINDS as KINDS
 from algebra.programs.programmed import Programmed
 
 if TYPE_CHECKING:
-    from algebra.networks.chain import ChainLayout
+    from algebra.networks.chain_layout import ChainLayout
+    from algebra.networks.lowering import Lowering
     from algebra.programs.generic import Model
     from algebra.programs.jacobian import Sweep
 
@@ -180,52 +181,6 @@ def _width(value: Any, name: str, nested: bool) -> int | tuple[int, ...]:
 def _listed(value: Any) -> Any:
     """Lists in place of tuples, as files have them."""
     return [_listed(entry) for entry in value] if isinstance(value, tuple) else value
-
-
-class Lowering(ABC):
-    """An equivalent network of another kind: the same weights and labels, perhaps other cells.
-
-    Generic ranks and the numbers of complex and real solutions are the same; each lowering proves
-    it.
-    """
-
-    @property
-    @abstractmethod
-    def network(self) -> Network:
-        """The network of the other kind."""
-
-    @property
-    def labels(self) -> tuple[Network, Support]:
-        """The network whose labels are the teacher's; it may differ from the student's kind."""
-        return self.network, {}
-
-    def cell(self, cell: Cell) -> Cell:
-        """The cell of a weight in the other network."""
-        return cell
-
-    def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """The other network's matrices; `one` is that of the entries' ring."""
-        return dict(weights)
-
-    def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """Weights of the other network that give the teacher's labels, if there are any."""
-        return dict(teacher)
-
-    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        """The other network's samples."""
-        return X
-
-
-@dataclass(frozen=True)
-class Identical(Lowering):
-    """The lowering of a network that is linear: the same weights, the same labels."""
-
-    linear: Network
-
-    @property
-    def network(self) -> Network:
-        """The linear network with the same matrices."""
-        return self.linear
 
 
 class Network(Programmed):

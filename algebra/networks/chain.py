@@ -38,7 +38,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import prod
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 
@@ -55,69 +55,17 @@ from algebra.networks.base import (
     Point,
     Reading,
 )
-from algebra.networks.limits import MatrixLimits, least
+from algebra.networks.chain_layout import ChainLayout
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits, not_known
-from algebra.time_limits import checked
 
 if TYPE_CHECKING:
+    from algebra.networks.limits import MatrixLimits
     from algebra.programs.jacobian import Sweep
-    from algebra.programs.program import Program, Value
-
-# Names of values in the program of a chain, beside `STATES`.
-INPUTS, DRIVES, READ = "inputs", "drives", "read"
+    from algebra.programs.program import Program
 
 
 def _same(value: Any) -> Any:
     return value
-
-
-@dataclass(frozen=True)
-class ChainLayout:
-    """The matrices of a chain ``S_0 = start``, ``S_k = M_k S_{k-1}``, ``Y = D Z``.
-
-    Attributes
-    ----------
-    start : str or None
-        The matrix that is S_0; None if S_0 = X.
-    steps : tuple of str
-        Names of M_1 … M_K; if all states are read they are one and the same matrix.
-    output : str
-        D.
-    reads : {"last", "all"}
-        Whether Z is the last state, or the sum of all states but the first, each times its input.
-
-    Examples
-    --------
-    >>> ChainLayout("B", ("W",) * 3, "D", "all").recurrent
-    'W'
-    """
-
-    start: str | None
-    steps: tuple[str, ...]
-    output: str
-    reads: Literal["last", "all"]
-
-    def __post_init__(self) -> None:
-        if self.reads == "all":
-            good = self.start is not None and len(set(self.steps)) == 1
-        else:
-            good = self.start is None and len(set(self.steps)) == len(self.steps)
-        if not good:
-            raise TypeError(
-                f"{self}: a chain reads the last state of distinct steps from the samples, or "
-                "all states of one repeated step from a weight matrix"
-            )
-
-    @property
-    def recurrent(self) -> str | None:
-        """The matrix that acts at every step, if there is one."""
-        return self.steps[0] if self.reads == "all" else None
-
-    @cached_property
-    def names(self) -> tuple[str, ...]:
-        """The weight matrices, the last to act first."""
-        first = () if self.start is None else (self.start,)
-        return tuple(dict.fromkeys((self.output, *reversed(self.steps), *first)))
 
 
 class ChainNetwork(HasUnits, HasLimits, HasJacobian):
@@ -153,12 +101,9 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
 
     def matrix_ends(self) -> dict[str, tuple[int, int]]:
         """The hidden layers of the rows and of the columns of each matrix; −1: inputs, outputs."""
-        chain = self.chain()
-        if chain.recurrent is not None:
-            assert chain.start is not None
-            return {chain.output: (-1, 0), chain.recurrent: (0, 0), chain.start: (0, -1)}
-        ends = {name: (k, k - 1) for k, name in enumerate(chain.steps)}
-        return {**ends, chain.output: (-1, len(chain.steps) - 1)}
+        from algebra.networks.chain_units import ends_of
+
+        return ends_of(self)
 
     @property
     def input_shape(self) -> tuple[int, int]:
@@ -187,38 +132,9 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
         return self._unrolled(every_step=False)
 
     def _unrolled(self, *, every_step: bool) -> Program:
-        """The program of the chain for one column of U, with names for the values in its forms.
+        from algebra.networks.chain_program import unrolled
 
-        ``inputs t`` are the inputs of step t, ``drives t`` their contributions to the units,
-        ``states t`` the states, and `READ` is the last state, which the output matrix multiplies.
-        The outputs of every step are ``traces t``.
-        """
-        from algebra.programs.program import Builder
-
-        chain, build = self.chain(), Builder()
-        U = build.sample("X", (self.input_shape[0],))
-        blocks = {name: build.weight(name, shape) for name, shape in self.shapes.items()}
-
-        def times(name: str, value: Value) -> Value:
-            return build.contract("ij,j->i", blocks[name], value)
-
-        if chain.start is None:
-            state = build.name(f"{INPUTS} 0", U)
-            for k, name in enumerate(checked(chain.steps)):
-                state = build.name(f"{STATES} {k}", times(name, state))
-            return build.program(times(chain.output, state))
-        b = self.step_inputs
-        states: list[Value] = []
-        for t, name in enumerate(checked(chain.steps)):
-            x = build.name(f"{INPUTS} {t}", build.index(np.arange(t * b, (t + 1) * b), U))
-            drive = build.name(f"{DRIVES} {t}", times(chain.start, x))
-            state = build.add(drive, *(times(name, h) for h in states))
-            states = [build.name(f"{STATES} {t}", state)]
-            if every_step:
-                trace = times(chain.output, times(name, state))
-                build.name(f"{TRACES} {t}", trace)
-        read = build.name(READ, times(chain.steps[-1], states[0]))
-        return build.program(times(chain.output, read))
+        return unrolled(self, every_step=every_step)
 
     def forward(
         self, weights: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul
@@ -337,89 +253,31 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
         return EntryBound(T + 2, int(norm).bit_length())
 
     def axes(self) -> tuple[Axis, ...]:
-        chain = self.chain()
-        first, shapes = chain.names[-1], self.shapes
-        found = [Axis("outputs", self.d, ((chain.output, 0),))]
-        if chain.recurrent and chain.start:
-            places = ((chain.output, 1), (chain.recurrent, 0), (chain.recurrent, 1))
-            found.append(Axis("hidden units", self.inner_widths[0], (*places, (chain.start, 0))))
-        else:
-            names = [*chain.steps, chain.output]
-            for layer in range(len(chain.steps), 0, -1):
-                size = shapes[names[layer - 1]][0]
-                pair = ((names[layer], 1), (names[layer - 1], 0))
-                found.append(Axis(f"hidden layer {layer}", size, pair))
-        return (*found, Axis("inputs", shapes[first][1], ((first, 1),)))
+        from algebra.networks.chain_units import axes_of_chain
+
+        return axes_of_chain(self)
 
     def transposed(self) -> dict[str, str]:
-        """The matrix that each becomes by transposition, if U has full row rank and the chain has
-        the same sizes from both ends.
+        """See `algebra.networks.chain_units.becomes_transposed`."""
+        from algebra.networks.chain_units import becomes_transposed
 
-        Then the labels determine all products of the chain, and their transposes are those of the
-        reversed chain.
-        """
-        chain, shapes = self.chain(), self.shapes
-        if self.independent_columns < self.input_shape[0]:
-            return {}
-        becomes = dict(zip(chain.names, reversed(chain.names), strict=True))
-        fits = all(shapes[becomes[name]] == shape[::-1] for name, shape in shapes.items())
-        return becomes if fits else {}
+        return becomes_transposed(self)
 
     def limits(self) -> dict[str, MatrixLimits]:
-        chain, d, m = self.chain(), self.d, self.columns
-        letter = self.column_letter
-        if chain.recurrent is None:
-            sizes = [("q", self.step_inputs)]
-            sizes += [(f"n{k}", n) for k, n in enumerate(self.inner_widths, 1)]
-            out = {}
-            for k, name in enumerate((*chain.steps, chain.output)):
-                row = least((letter, m), *sizes[: k + 1])
-                column = least(("d", d), *sizes[k + 1 :])
-                out[name] = MatrixLimits(row, column, 1, 1, column[0], row[0])
-            return out
-        n, T, b = self.inner_widths[0], self.steps, self.step_inputs
-        Tb, Tm, Td, dm = ("Tb", T * b), ("Tm", T * self.m), ("Td", T * d), (f"d{letter}", d * m)
-        D, M, column = min(d, n), self.independent_columns, least(Td, dm)
-        assert chain.start is not None
-        return {
-            chain.output: MatrixLimits(least((letter, m), Tb), least(("d", d)), 1, 1, d, min(n, M)),
-            chain.recurrent: MatrixLimits(least(Tb, Tm, dm), column, T, T, D, min(M, T * n)),
-            chain.start: MatrixLimits(least(Tm, dm), column, T, T, D, M),
-        }
+        from algebra.networks.chain_units import limits_of_chain
+
+        return limits_of_chain(self)
 
     def enough_rank(self, name: str) -> int:
-        """See `Network.enough_rank`.
+        """See `Network.enough_rank`, and `algebra.networks.chain_units.enough_rank_of`."""
+        from algebra.networks.chain_units import enough_rank_of
 
-        The input of D has at most the rank of U.  The recurrent W multiplies T·(columns) states in
-        the span of W^s B, s < T, and is followed by D W^s, s < T; B is followed by as many rows.
-        The ranks of a layer's inputs and of the maps after it are bounded by the widths of the
-        other layers.
-        """
-        chain, own = self.chain(), min(self.shapes[name])
-        if chain.recurrent is None:
-            inner = min(self.inner_widths, default=own)
-            return min(own, inner, self.d, self.independent_columns)
-        if name == chain.output:
-            return min(own, self.independent_columns)
-        T = self.steps
-        own = min(own, T * self.d, T * self.columns)
-        return own if name == chain.start else min(own, T * self.step_inputs)
+        return enough_rank_of(self, name)
 
     def narrow(self) -> list[str]:
-        d, b = self.d, self.step_inputs
-        if self.chain().recurrent:
-            T, n = self.steps, self.inner_widths[0]
-            return [
-                f"it needs {letters} ≤ n, but {letters} = {value}, n = {n}"
-                for letters, value in (("Tb", T * b), ("Td", T * d))
-                if value > n
-            ]
-        return [
-            f"it needs hidden layers of at least q = {b} and d = {d} "
-            f"units, but widths[{k}] = {width}"
-            for k, width in enumerate(self.inner_widths)
-            if width < max(b, d)
-        ]
+        from algebra.networks.chain_units import too_narrow
+
+        return too_narrow(self)
 
     def population(self, name: str, line: str) -> str:
         """For a recurrent net "input", "hidden" or "output"; otherwise the matrix."""
@@ -490,6 +348,8 @@ class RecurrentChain(ChainNetwork):
         if what == LABELS and len(self.label_steps) == 1:
             return super().recorded(what)
         # Of samples, not of the columns of U.
+        from algebra.networks.chain_program import READ
+
         program, count = self._every_step, range(self.T)
         if what == STATES:
             return program, [*(program.named[f"{STATES} {t}"] for t in count), program.named[READ]]

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import ClassVar
 
-from algebra.networks.chain import ChainLayout, ChainNetwork
+from algebra.networks.chain import ChainNetwork
+from algebra.networks.chain_layout import ChainLayout
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,8 @@ from typing import ClassVar
 
 import numpy as np
 
-from algebra.networks.chain import ChainLayout, ChainNetwork
+from algebra.networks.chain import ChainNetwork
+from algebra.networks.chain_layout import ChainLayout
 from algebra.programs.program import Node, Program
 
 # A product of matrices by their names, the last to act first; the entries of the sample it acts on.

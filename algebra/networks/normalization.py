@@ -50,8 +50,9 @@ from algebra.declarations import Keyword, Size
 from algebra.errors import InputError, shown
 from algebra.given import known_name
 from algebra.networks.activation import LINEAR
-from algebra.networks.base import Cell, Lowering, Matmul, Matrix, Network, Support
+from algebra.networks.base import Cell, Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
+from algebra.networks.lowering import Lowering
 from algebra.networks.protocols import HasPatternCost
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program
@@ -249,7 +250,7 @@ class NormNet(HasPatternCost, Network):
 
 @dataclass(frozen=True)
 class Augmented(Lowering):
-    """The lowering of a linear normalization network (`algebra.networks.base.Lowering`).
+    """The lowering of a linear normalization network (`algebra.networks.lowering.Lowering`).
 
     Parameters
     ----------

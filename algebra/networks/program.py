@@ -38,15 +38,8 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.linalg.primes import EntryBound
 from algebra.linalg.residues import Residues, random_residues
 from algebra.memory_limits import check_memory
-from algebra.networks.base import (
-    MAX_CELLS,
-    POLYNOMIAL_LABELS,
-    Cell,
-    Factors,
-    Identical,
-    Point,
-    Support,
-)
+from algebra.networks.base import MAX_CELLS, POLYNOMIAL_LABELS, Cell, Factors, Point, Support
+from algebra.networks.lowering import Identical
 from algebra.networks.protocols import HasPieces, not_known
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls

@@ -19,9 +19,9 @@ import numpy as np
 from algebra.errors import InputError
 from algebra.linalg.primes import EntryBound
 from algebra.networks.base import LABELS, Axis, Cell, ColumnFactors, Factors, Matrix, Network, Point
-from algebra.networks.limits import MatrixLimits
 
 if TYPE_CHECKING:
+    from algebra.networks.limits import MatrixLimits
     from algebra.programs.duals import DualValue
     from algebra.programs.jacobian import ProgramCell, Sweep
     from algebra.programs.program import Program

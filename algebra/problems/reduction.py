@@ -26,8 +26,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.networks.base import Identical, Lowering, Network, Support
+from algebra.networks.base import Network, Support
 from algebra.networks.chain import need_chain
+from algebra.networks.lowering import Identical, Lowering
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 

@@ -47,7 +47,8 @@ from typing import Any
 
 from algebra.errors import InputError, shown
 from algebra.networks.base import STATES, Network
-from algebra.networks.chain import DRIVES, INPUTS, READ, ChainNetwork, need_chain
+from algebra.networks.chain import ChainNetwork, need_chain
+from algebra.networks.chain_program import DRIVES, INPUTS, READ
 from algebra.networks.protocols import not_known
 from algebra.polynomials.quadratic import beside, stacked
 from algebra.problems.allocation import Allocation

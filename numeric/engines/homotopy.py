@@ -19,7 +19,7 @@ import numpy as np
 from flint import acb
 
 from algebra.errors import InputError
-from algebra.networks.base import Identical
+from algebra.networks.lowering import Identical
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered

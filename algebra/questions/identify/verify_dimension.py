@@ -43,10 +43,10 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.claim import Masks, NetworkInFile
 from algebra.certificates.fields import RefusedAt
 from algebra.certificates.formats import ProofFormat
 from algebra.certificates.records import Record
+from algebra.certificates.tables import Masks, NetworkInFile
 from algebra.declarations import Count, Size
 from algebra.linalg.primes import PRIME_SIZES, random_prime
 from algebra.linalg.ranks import modular_rank

@@ -11,7 +11,6 @@ from typing import Annotated, Any, Literal
 import numpy as np
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import by_matrix
 from algebra.certificates.compact import compact
 from algebra.certificates.duals import DualInFile, Leaves
 from algebra.certificates.parts import (
@@ -21,6 +20,7 @@ from algebra.certificates.parts import (
 )
 from algebra.certificates.records import Context, Converted, Counts, Record, rational_of
 from algebra.certificates.sparse import entries_of
+from algebra.certificates.tables import by_matrix
 from algebra.declarations import Count
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.sparse import SparseMatrix

@@ -58,7 +58,7 @@ class Checker:
         self._worker = Worker(_NAME, prepare_checks, memory)
 
     def check(self, text: str, *, seed: int = 1, timeout: float = 60.0) -> Checked:
-        """Check a proof; see `matchprob.api.proofs.check_proof`.
+        """Check a proof; see `matchprob.api.proofs.check.check_proof`.
 
         Raises
         ------

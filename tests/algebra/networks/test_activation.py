@@ -11,8 +11,8 @@ from flint import arb, fmpq, nmod
 from scipy import special
 
 from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import NetworkInFile
 from algebra.certificates.records import read_form
+from algebra.certificates.tables import NetworkInFile
 from algebra.networks.activation import (
     ANALYTIC,
     AX,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from algebra.networks.chain import ChainLayout, need_chain
+from algebra.networks.chain import need_chain
+from algebra.networks.chain_layout import ChainLayout
 from algebra.networks.kinds import KINDS
 from algebra.ranks.generic_rank import network_rank
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, SequenceRNN, ShallowReLU
