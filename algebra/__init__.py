@@ -1,7 +1,8 @@
 r"""Exact algebra without floating point. `numeric` and `matchprob` import it; it imports neither.
 
 arguments/      The arguments for verdicts: theorem, search, check; one certify and one verify
-certificates/   Verdicts, their evidence and checks
+checker/        How proof files are read and their statements checked
+certificates/   Verdicts and their evidence
 children        Child processes: started, waited for and ended in one place
 declarations    Tables of files, declared as dataclasses, and their reading
 documents       The content of a result as plain data, and its renderings as text and HTML

@@ -17,7 +17,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from algebra.certificates.checks import Checked, unfinished
+from algebra.checker.checks import Checked, unfinished
 from algebra.errors import InputError, printable
 from matchprob.interrupts import UNFINISHED
 

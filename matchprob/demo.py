@@ -19,7 +19,7 @@ from rich.console import Console
 from rich.text import Text
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.verdicts import INTERMEDIATE
+from algebra.checker.verdicts import INTERMEDIATE
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.mask_pictures import mask_rows

@@ -1,8 +1,8 @@
 """Arguments about linear networks, checked as `verify` checks them."""
 
 from algebra.arguments.argument import Claimed
-from algebra.certificates.checks import CheckEffort
-from algebra.certificates.root_evidence import RootEvidence
+from algebra.checker.checks import CheckEffort
+from algebra.checker.root_evidence import RootEvidence
 from algebra.declarations import DEGREE
 from algebra.systems.forms import DIRECT
 

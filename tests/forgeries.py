@@ -17,8 +17,8 @@ from fractions import Fraction
 from typing import Any
 
 import matchprob as mp
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_problem
+from algebra.checker.checks import CheckFailed
+from algebra.checker.claim import read_problem
 from algebra.families.certify import certify
 from algebra.networks.base import Network
 from algebra.problems.files import problem_from_dict

@@ -1,6 +1,6 @@
 """Grafts: evidence of a genuine file in a valid envelope of a problem with other features.
 
-A theorem holds for the features that it lists (`algebra.certificates.premises`).  Here options are
+A theorem holds for the features that it lists (`algebra.checker.premises`).  Here options are
 added to the problem of a genuine certificate, in every place where they can stand: in the problem,
 in its teacher, in the part or the lowered problem inside the evidence.  The envelope is made
 honestly for the changed problem: ranks, their witnesses, numbers, notes; the argument is kept.  An
@@ -23,10 +23,10 @@ from typing import Any
 import matchprob as mp
 from algebra.arguments.case import Case
 from algebra.arguments.certify import generic_ranks
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import read_problem
 from algebra.certificates.tools import Effort
-from algebra.certificates.verdicts import DISCRETE
+from algebra.checker.checks import CheckFailed
+from algebra.checker.claim import read_problem
+from algebra.checker.verdicts import DISCRETE
 from algebra.errors import InputError, Unfinished
 from algebra.families.arbitrary_labels import certify_by_number
 from algebra.families.registry import verify

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 import matchprob as mp
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.errors import InputError
 from algebra.families.certify import certify
 from algebra.families.registry import verify

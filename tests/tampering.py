@@ -27,8 +27,8 @@ from flint import fmpq
 
 import matchprob as mp
 from algebra.arguments.enclosed_solutions import enclosed_evidence
-from algebra.certificates.checks import Checked
-from algebra.certificates.reading import as_text
+from algebra.checker.checks import Checked
+from algebra.checker.reading import as_text
 from algebra.errors import Unfinished
 from algebra.families.relu.decision import FORMAT as DECISION
 from algebra.linalg.ranks import modular_rank

@@ -11,7 +11,7 @@ from contextlib import suppress
 import pytest
 
 import matchprob as mp
-from algebra.certificates.reading import as_text
+from algebra.checker.reading import as_text
 from algebra.errors import InputError, Unfinished
 from algebra.families.registry import verify
 from algebra.polynomials.msolve.process import MsolveTimeout

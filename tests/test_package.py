@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import matchprob
-from algebra.certificates import verdicts
+from algebra.checker import verdicts
 from algebra.families.activations import decision as activation_decision
 from algebra.families.relu import decision
 from algebra.programs.onnx import written

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.certificates.reading import as_text
+from algebra.checker.reading import as_text
 from algebra.errors import InputError
 from matchprob.api.proofs.checker import Checker
 from tests.samples import LONG, many, more

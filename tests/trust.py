@@ -30,7 +30,7 @@ from typing import Any
 import numpy as np
 
 import matchprob as mp
-from algebra.certificates.checks import FAILED
+from algebra.checker.checks import FAILED
 from algebra.families import registry
 from algebra.families.certify import certify
 from algebra.problems.files import load_problem

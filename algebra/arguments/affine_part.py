@@ -28,9 +28,9 @@ from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import AFFINE_PART
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.premises import AFFINE_PART
+from algebra.checker.verdicts import MAXIMAL
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank

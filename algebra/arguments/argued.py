@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from algebra.arguments.argument import OF_ALL, Argument, Claimed
 from algebra.arguments.order import ROOT_COUNT, argument
-from algebra.certificates.checks import CheckFailed, weakest
-from algebra.certificates.claim import Conclusion
-from algebra.certificates.premises import AFFINE_PART, need_covered
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.checker.checks import CheckFailed, weakest
+from algebra.checker.claim import Conclusion
+from algebra.checker.premises import AFFINE_PART, need_covered
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL
 
 if TYPE_CHECKING:
     from algebra.arguments.verify import ClaimChecker

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import CheckEffort, Say
-from algebra.certificates.root_evidence import RootEvidence
+from algebra.checker.checks import CheckEffort, Say
+from algebra.checker.root_evidence import RootEvidence
 from algebra.networks.base import POLYNOMIAL_LABELS, Cell
 from algebra.problems.features import Covers, Premises
 from algebra.problems.problem import Problem
@@ -109,7 +109,7 @@ class Argument:
     name : str
         Of its module, and of its evidence in a file unless `KEYS` has another name for it.
     form : type
-        Of its evidence: see `algebra.certificates.records`.
+        Of its evidence: see `algebra.checker.records`.
     why : mapping of str to str
         The verdicts that it is for, and a sentence for each: why it follows.  ``{equations}`` is ρ,
         ``{solutions}`` names N solutions, ``{what}`` is the evidence in words.
@@ -122,7 +122,7 @@ class Argument:
         `NO_COUNT`: it stands alone, at most beside N.  `OF_ALL`, `OF_PART`: it needs this N.
     covers : mapping of str to mapping
         For each verdict the features of problems for which the theorem is proved, with the sentence
-        of the proof that covers each (`algebra.certificates.premises`).
+        of the proof that covers each (`algebra.checker.premises`).
     needs_ranks : bool
         Whether it uses that the learnable weights have the generic rank of the whole network.
     what : callable

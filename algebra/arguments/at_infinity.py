@@ -66,10 +66,10 @@ from algebra.arguments.argument import (
 )
 from algebra.arguments.large_recount import counted_modulo
 from algebra.arguments.sub_allocation import parts_of
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import SAME_NUMBER
-from algebra.certificates.records import Counts, Primes, Record
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import CheckFailed
+from algebra.checker.premises import SAME_NUMBER
+from algebra.checker.records import Counts, Primes, Record
+from algebra.checker.verdicts import MAXIMAL
 from algebra.declarations import Keyword, Size
 from algebra.linalg.echelon import modular_echelon
 from algebra.linalg.primes import random_prime

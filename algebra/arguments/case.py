@@ -10,13 +10,13 @@ from typing import Any, TypeVar
 from algebra.arguments.argument import Argument, FoundEvidence
 from algebra.arguments.order import Attempt
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.minors import MinorInFile
 from algebra.certificates.on_ranks import rank_evidence
-from algebra.certificates.rank_claims import why_generic
-from algebra.certificates.records import write_form
-from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.tools import Effort
-from algebra.certificates.verdicts import UNDECIDED
+from algebra.checker.minors import MinorInFile
+from algebra.checker.rank_claims import why_generic
+from algebra.checker.records import write_form
+from algebra.checker.root_evidence import RootEvidence
+from algebra.checker.verdicts import UNDECIDED
 from algebra.problems.allocation import Cell
 from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem

@@ -22,10 +22,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed, nested
-from algebra.certificates.claim import Claim
-from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import PROVED, CheckFailed, nested
+from algebra.checker.claim import Claim
+from algebra.checker.premises import ALMOST_ALL, NONLINEAR, UPDATES
+from algebra.checker.verdicts import MAXIMAL
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.parametrized import by_updates

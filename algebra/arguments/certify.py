@@ -43,9 +43,9 @@ from algebra.arguments.case import Case
 from algebra.arguments.order import ORDER, argument
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.premises import EVERYTHING_LEARNS, RANK_DEFICIT
 from algebra.certificates.tools import Effort, Tools
-from algebra.certificates.verdicts import MINIMAL, UNDECIDED
+from algebra.checker.premises import EVERYTHING_LEARNS, RANK_DEFICIT
+from algebra.checker.verdicts import MINIMAL, UNDECIDED
 from algebra.networks.protocols import HasLimits, HasPieces
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature, Features

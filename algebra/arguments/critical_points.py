@@ -59,10 +59,10 @@ from algebra.arguments.argument import (
 from algebra.arguments.evidence import Entry, Weights, need_drawn
 from algebra.arguments.large_recount import counted_modulo
 from algebra.arguments.points import ParametrizationTable, check_points
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import GENERIC_LABELS, NEARBY, NOISY, SAME_NUMBER
-from algebra.certificates.records import Context, Primes, Record, matrix, table
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.checker.checks import CheckFailed
+from algebra.checker.premises import GENERIC_LABELS, NEARBY, NOISY, SAME_NUMBER
+from algebra.checker.records import Context, Primes, Record, matrix, table
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
 from algebra.linalg.primes import random_prime
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout

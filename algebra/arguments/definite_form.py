@@ -65,10 +65,10 @@ import numpy as np
 from flint import fmpq
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import GENERIC_LABELS, NEARBY, NOISY
-from algebra.certificates.records import Record
-from algebra.certificates.verdicts import INTERMEDIATE
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.premises import GENERIC_LABELS, NEARBY, NOISY
+from algebra.checker.records import Record
+from algebra.checker.verdicts import INTERMEDIATE
 from algebra.declarations import Keyword
 from algebra.linalg.rational import rational_kernel, rational_rank
 from algebra.networks.chain import need_chain

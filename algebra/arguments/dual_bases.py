@@ -46,9 +46,9 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import ALMOST_ALL
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.premises import ALMOST_ALL
+from algebra.checker.verdicts import MAXIMAL
 from algebra.declarations import Count, Keyword
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues

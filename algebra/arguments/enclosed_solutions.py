@@ -62,11 +62,11 @@ from flint import acb, acb_mat, arb, ctx, fmpq, fmpq_mat, fmpz
 from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.arguments.evidence import Samples, Weights, need_drawn
 from algebra.arguments.no_real_root import PERSISTS, is_smooth
-from algebra.certificates.checks import PROVED, CheckFailed, Say
-from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY
-from algebra.certificates.records import Context, Record, matrix, rational_of
 from algebra.certificates.tools import NonRealInstance
-from algebra.certificates.verdicts import INTERMEDIATE
+from algebra.checker.checks import PROVED, CheckFailed, Say
+from algebra.checker.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY
+from algebra.checker.records import Context, Record, matrix, rational_of
+from algebra.checker.verdicts import INTERMEDIATE
 from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.linalg.rational import Rationals, rational_matrix, rational_rank
 from algebra.networks.chain import need_chain

@@ -16,9 +16,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import EVERYTHING_LEARNS
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.premises import EVERYTHING_LEARNS
+from algebra.checker.verdicts import MAXIMAL
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells, everything_learns
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from algebra.arguments.order import BY_KEY, ROOT_COUNT, argument
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import Claim
-from algebra.certificates.points import Matrices, need_numbers, need_support, rational
-from algebra.certificates.rank_claims import ArguedEvidence, EvidenceOnRanks, context_of
-from algebra.certificates.records import matrices, matrix, rational_of, read_form
+from algebra.checker.checks import CheckFailed
+from algebra.checker.claim import Claim
+from algebra.checker.points import Matrices, need_numbers, need_support, rational
+from algebra.checker.rank_claims import ArguedEvidence, EvidenceOnRanks, context_of
+from algebra.checker.records import matrices, matrix, rational_of, read_form
 from algebra.networks.base import Cell
 from algebra.problems.laws.pinned import pins
 from algebra.problems.problem import Problem

@@ -98,8 +98,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from algebra.certificates.minors import MinorInFile
-from algebra.certificates.records import Record
+from algebra.checker.minors import MinorInFile
+from algebra.checker.records import Record
 from algebra.declarations import Keyword
 from algebra.ranks.pieces import MOST_PATTERNS
 

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 
 from algebra.arguments.rows import count_by_minors
-from algebra.certificates.checks import PROBABLE, UNFINISHED, CheckFailed, Say
-from algebra.certificates.root_evidence import Recount
+from algebra.checker.checks import PROBABLE, UNFINISHED, CheckFailed, Say
+from algebra.checker.root_evidence import Recount
 from algebra.linalg.echelon import modular_echelon
 from algebra.linalg.residues import Residues
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout

@@ -82,7 +82,7 @@ from algebra.arguments.points import (
     modular_terms,
     residue_of,
 )
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
@@ -90,9 +90,9 @@ from algebra.certificates.checks import (
     Say,
     weakest,
 )
-from algebra.certificates.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY, RESTING
-from algebra.certificates.records import Context, Record, table
-from algebra.certificates.verdicts import INTERMEDIATE
+from algebra.checker.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY, RESTING
+from algebra.checker.records import Context, Record, table
+from algebra.checker.verdicts import INTERMEDIATE
 from algebra.declarations import Count, Size, named_key
 from algebra.errors import one_line
 from algebra.linalg.rational import rational_rank

@@ -45,10 +45,10 @@ from algebra.arguments.argument import (
     counted_note,
 )
 from algebra.arguments.large_recount import counted_modulo, polynomial_weights
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import SAME_NUMBER
-from algebra.certificates.records import Primes, Record
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import CheckFailed
+from algebra.checker.premises import SAME_NUMBER
+from algebra.checker.records import Primes, Record
+from algebra.checker.verdicts import MAXIMAL
 from algebra.declarations import Count, Size
 from algebra.linalg.primes import random_prime
 from algebra.networks.chain import need_chain

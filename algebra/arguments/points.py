@@ -15,8 +15,8 @@ from typing import Annotated, Any
 import numpy as np
 from flint import fmpq_poly, fmpz, fmpz_poly, nmod_poly
 
-from algebra.certificates.checks import PROVED, CheckFailed, Say
-from algebra.certificates.records import Converted, Record, WholeText, read_form
+from algebra.checker.checks import PROVED, CheckFailed, Say
+from algebra.checker.records import Converted, Record, WholeText, read_form
 from algebra.linalg.primes import random_prime
 from algebra.polynomials.quotient import Element, QuotientAlgebra
 from algebra.polynomials.real_roots import Parametrization

@@ -16,9 +16,9 @@ import numpy as np
 
 from algebra.arguments.argument import Claimed
 from algebra.arguments.rows import sides
-from algebra.certificates.checks import PROBABLE, PROVED, UNFINISHED, CheckFailed
-from algebra.certificates.root_evidence import Recount, RootEvidence
-from algebra.certificates.statements import Statement, StatementShown
+from algebra.checker.checks import PROBABLE, PROVED, UNFINISHED, CheckFailed
+from algebra.checker.root_evidence import Recount, RootEvidence
+from algebra.checker.statements import Statement, StatementShown
 from algebra.networks.chain import need_chain
 from algebra.polynomials.buchberger import quotient_dimension
 from algebra.problems.allocation import Allocation
@@ -138,7 +138,7 @@ def recount_again(
     Notes
     -----
     The count is repeated modulo a second prime if it takes milliseconds, so that whoever makes a
-    false file has to try the square of the number of files (see `algebra.certificates.reading`),
+    false file has to try the square of the number of files (see `algebra.checker.reading`),
     and if weights have exact numbers, which somebody chose.
     """
     why_one = one_solution(target, support, seed)

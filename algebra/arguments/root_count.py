@@ -19,10 +19,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.premises import ODD_NUMBER, UPDATES
-from algebra.certificates.root_evidence import RootEvidence
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import CheckFailed
+from algebra.checker.premises import ODD_NUMBER, UPDATES
+from algebra.checker.root_evidence import RootEvidence
+from algebra.checker.verdicts import MAXIMAL
 from algebra.declarations import LINEAR
 from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime

@@ -39,9 +39,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import GENERIC_LABELS, NEARBY, UPDATES
-from algebra.certificates.verdicts import INTERMEDIATE
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.premises import GENERIC_LABELS, NEARBY, UPDATES
+from algebra.checker.verdicts import INTERMEDIATE
 from algebra.declarations import Count
 from algebra.linalg.primes import random_points
 from algebra.linalg.ranks import modular_rank

@@ -22,11 +22,11 @@ from itertools import chain
 from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.arguments.argument import OF_PART, Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.fields import RefusedAt
-from algebra.certificates.premises import ODD_NUMBER
-from algebra.certificates.records import Cells, Context, Converted, read_form, write_form
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.fields import RefusedAt
+from algebra.checker.premises import ODD_NUMBER
+from algebra.checker.records import Cells, Context, Converted, read_form, write_form
+from algebra.checker.verdicts import MAXIMAL
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank

@@ -46,10 +46,10 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.premises import ALMOST_ALL
-from algebra.certificates.records import Counts, Record
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.premises import ALMOST_ALL
+from algebra.checker.records import Counts, Record
+from algebra.checker.verdicts import MAXIMAL
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues
 from algebra.networks.chain import need_chain

@@ -1,6 +1,6 @@
 """Verification of certificates, as far as possible by other methods.
 
-Ranks are those of `algebra.certificates.rank_claims`.  The argument is looked up by the name of its
+Ranks are those of `algebra.checker.rank_claims`.  The argument is looked up by the name of its
 evidence; its module has the theorem, the check, and the sentence that follows
 (`algebra.arguments`); `algebra.arguments.argued` draws the conclusion.
 
@@ -25,7 +25,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROVED,
     UNCHECKED,
     Checked,
@@ -33,16 +33,16 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
-from algebra.certificates.rank_claims import (
+from algebra.checker.claim import Claim, Conclusion, verified
+from algebra.checker.premises import LABELS_VANISH, RANK_DEFICIT
+from algebra.checker.rank_claims import (
     ArguedEvidence,
     EvidenceOnRanks,
     RankChecker,
     context_of,
     why_generic,
 )
-from algebra.certificates.verdicts import MINIMAL, UNDECIDED
+from algebra.checker.verdicts import MINIMAL, UNDECIDED
 from algebra.declarations import declared
 from algebra.networks.base import POLYNOMIAL_LABELS
 from algebra.networks.protocols import HasPieces
@@ -120,7 +120,7 @@ class ClaimChecker(RankChecker):
         of_part = own is not None and own.counts_part
         self._need_numbers(None if of_part else evidence.root_count)
         if evidence.labels_vanish:
-            from algebra.certificates.vanishing import check_vanishing
+            from algebra.checker.vanishing import check_vanishing
 
             check_vanishing(self.problem, claim.verdict, claim.equations, claim.rank, self.say)
             self._error_bound(True)

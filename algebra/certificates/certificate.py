@@ -12,9 +12,9 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.compact import compact
 from algebra.certificates.explanation import explanation
-from algebra.certificates.verdicts import (
+from algebra.checker.compact import compact
+from algebra.checker.verdicts import (
     FORMAT,
     MINIMAL,
     VERSION,

@@ -5,17 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
+from algebra.certificates.sentences import OPEN_VALUE, near, reaches
 from algebra.certificates.trial_costs import estimate_steps, too_costly
-from algebra.certificates.verdicts import (
-    DISCRETE,
-    INTERMEDIATE,
-    MAXIMAL,
-    MINIMAL,
-    OPEN_VALUE,
-    UNDECIDED,
-    near,
-    reaches,
-)
+from algebra.checker.verdicts import DISCRETE, INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, Step, step
 from algebra.networks.protocols import HasJacobian
 from algebra.problems.features import Feature

@@ -9,7 +9,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from algebra.certificates.checks import Checked, CheckEffort
+from algebra.checker.checks import Checked, CheckEffort
 from algebra.networks.base import Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Features

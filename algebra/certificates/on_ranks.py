@@ -8,11 +8,11 @@ from dataclasses import replace
 from typing import Any
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.points import RankClaim, WitnessPoint
-from algebra.certificates.premises import LABELS_VANISH
 from algebra.certificates.tools import Effort
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
-from algebra.certificates.verdicts import DISCRETE, UNDECIDED
+from algebra.checker.points import RankClaim, WitnessPoint
+from algebra.checker.premises import LABELS_VANISH
+from algebra.checker.verdicts import DISCRETE, UNDECIDED
 from algebra.networks.base import Support
 from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem

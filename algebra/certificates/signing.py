@@ -1,4 +1,4 @@
-"""The programs that make proof files here, written into them: see `algebra.certificates.maker`."""
+"""The programs that make proof files here, written into them: see `algebra.checker.maker`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from functools import cache
 from typing import Any
 
-from algebra.certificates.maker import KEY, Maker
+from algebra.checker.maker import KEY, Maker
 from algebra.errors import InputError
 
 

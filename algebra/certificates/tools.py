@@ -12,7 +12,7 @@ from algebra.problems.problem import Problem
 from algebra.work import Limits
 
 if TYPE_CHECKING:
-    from algebra.certificates.records import Record
+    from algebra.checker.records import Record
     from algebra.systems.root_count import RootCounter
 
 

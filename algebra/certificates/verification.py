@@ -6,8 +6,8 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import Any
 
-from algebra.certificates.checks import FAILED, PROBABLE, PROVED, UNFINISHED, Checked
-from algebra.certificates.verdicts import VERDICTS
+from algebra.checker.checks import FAILED, PROBABLE, PROVED, UNFINISHED, Checked
+from algebra.checker.verdicts import VERDICTS
 from algebra.documents import Document, Explanation, Step, Table, step
 from algebra.results import Result, attribute_columns, named
 from algebra.words import plural

@@ -22,14 +22,14 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.checks import PROVED, UNCHECKED, Checked, CheckFailed, Checklist
-from algebra.certificates.claim import Claim, Conclusion, verified
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
-from algebra.certificates.records import Record
 from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import SUGGESTED
-from algebra.certificates.verdicts import MINIMAL, UNDECIDED
+from algebra.checker.checks import PROVED, UNCHECKED, Checked, CheckFailed, Checklist
+from algebra.checker.claim import Claim, Conclusion, verified
+from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
+from algebra.checker.records import Record
+from algebra.checker.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR
 from algebra.certificates.tools import Effort, Tools
+from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR
 from algebra.errors import InputError
 from algebra.families.registry import GENERIC, family_of
 from algebra.problems.features import Feature, Premises

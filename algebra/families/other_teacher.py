@@ -38,7 +38,10 @@ from fractions import Fraction
 from typing import Any
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.checks import (
+from algebra.certificates.on_ranks import certified
+from algebra.certificates.tools import Effort
+from algebra.certificates.trial_costs import SUGGESTED
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNCHECKED,
@@ -48,13 +51,10 @@ from algebra.certificates.checks import (
     Checklist,
     weakest,
 )
-from algebra.certificates.claim import Claim, Conclusion, read_problem, verified
-from algebra.certificates.on_ranks import certified
-from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
-from algebra.certificates.records import Record
-from algebra.certificates.tools import Effort
-from algebra.certificates.trial_costs import SUGGESTED
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.checker.claim import Claim, Conclusion, read_problem, verified
+from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
+from algebra.checker.records import Record
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem

@@ -13,15 +13,15 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.checks import Checked, CheckEffort, Checklist
-from algebra.certificates.claim import Claim
 from algebra.certificates.family import Family
-from algebra.certificates.formats import ProofFormat
-from algebra.certificates.premises import common
-from algebra.certificates.records import read_form
-from algebra.certificates.sparse import has_sparse_form
-from algebra.certificates.tables import NetworkInFile
-from algebra.certificates.verdicts import FORMAT, VERSION
+from algebra.checker.checks import Checked, CheckEffort, Checklist
+from algebra.checker.claim import Claim
+from algebra.checker.formats import ProofFormat
+from algebra.checker.premises import common
+from algebra.checker.records import read_form
+from algebra.checker.sparse import has_sparse_form
+from algebra.checker.tables import NetworkInFile
+from algebra.checker.verdicts import FORMAT, VERSION
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from algebra.certificates.premises import LABELS_VANISH, RANK_DEFICIT
+from algebra.checker.premises import LABELS_VANISH, RANK_DEFICIT
 from algebra.problems.features import Premises
 
 

@@ -36,7 +36,7 @@ class TooManyBytes(InputError):
 class FileLimits:
     """The longest files that are read, in bytes.
 
-    Proof files have limits of their own (`algebra.certificates.reading.PROOF_LIMITS`), and so has
+    Proof files have limits of their own (`algebra.checker.reading.PROOF_LIMITS`), and so has
     what models are expanded to (`algebra.programs.onnx.bounds`).
 
     Attributes

@@ -78,7 +78,7 @@ class SparseMatrix:
         return int(self.values.sum(dtype=np.int64))
 
     def to_dict(self) -> dict[str, Any]:
-        """Plain data, as `algebra.certificates.sparse` reads them."""
+        """Plain data, as `algebra.checker.sparse` reads them."""
         plain = {"shape": list(self.shape), "rest": 0, "columns": self.by_row(self.columns)}
         different = np.unique(self.values)
         if len(different) == 1:

@@ -3,7 +3,7 @@
 Every field of a problem, of its laws, values and constraints is mapped here to the features that it
 can bring.  A field without an entry is an error when these modules are loaded: a new option must
 first be given a feature, and a theorem covers only the features that it lists
-(`algebra.certificates.premises`).  So nothing follows for a new option until somebody proves it.
+(`algebra.checker.premises`).  So nothing follows for a new option until somebody proves it.
 
 Some pairs of options meet in one premise; such a pair is a feature of its own (a bounded law
 together with measured weights, or with labels that are no homogeneous function of the weights).

@@ -7,7 +7,7 @@ network.
 
 from __future__ import annotations
 
-from algebra.certificates.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
+from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.errors import InputError
 from algebra.problems.features import UNTAUGHT, Feature, Premises
 from algebra.problems.problem import Problem

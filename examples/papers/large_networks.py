@@ -23,7 +23,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.verdicts import MAXIMAL, MINIMAL, UNDECIDED
+from algebra.checker.verdicts import MAXIMAL, MINIMAL, UNDECIDED
 from algebra.networks.large import LargeNetwork
 from algebra.networks.protocols import jacobian_of
 from algebra.networks.recurrent import LinearRNN

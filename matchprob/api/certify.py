@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     import numpy as np
 
     from algebra.certificates.certificate import Certificate
-    from algebra.certificates.records import Record
     from algebra.certificates.tools import NonRealInstance
     from algebra.certificates.verification import Verification
+    from algebra.checker.records import Record
     from algebra.problems.allocation import Allocation
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.problem import Problem
@@ -267,7 +267,7 @@ def certify(
 
 def under_constraints(verdict: str) -> str:
     """The consequence of a verdict about any real weights for a problem with constraints."""
-    from algebra.certificates.verdicts import INTERMEDIATE, MINIMAL
+    from algebra.checker.verdicts import INTERMEDIATE, MINIMAL
 
     if verdict == MINIMAL:
         return "the problem has constraints: minimal without them, so minimal with them too"
@@ -409,9 +409,9 @@ def verify(
     The check runs in a separate process, which may use 1 GiB of memory more than at its start and
     is killed when `timeout` is over (`matchprob.api.proofs.checker`).
     """
-    from algebra.certificates.checks import unfinished
-    from algebra.certificates.reading import as_text
     from algebra.certificates.verification import Verification
+    from algebra.checker.checks import unfinished
+    from algebra.checker.reading import as_text
     from algebra.files.opening import path_text
     from matchprob.api.proofs.checker import CHECKER
     from matchprob.api.proofs.models import proof_text, with_model

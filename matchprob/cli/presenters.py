@@ -91,7 +91,7 @@ def _certify(answer: Answer) -> None:
     found, arguments = answer.found, answer.arguments
     if isinstance(found, LimitReached):
         from algebra.certificates.explanation import explain_unfinished
-        from algebra.certificates.verdicts import UNDECIDED
+        from algebra.checker.verdicts import UNDECIDED
 
         why = explain_unfinished(arguments["question"], found, arguments["timeout"])
         rule = "the ranks were not found in time"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.certificate import Certificate, certainty
 from algebra.certificates.trial_costs import affordable_trials, too_costly
-from algebra.certificates.verdicts import UNDECIDED
+from algebra.checker.verdicts import UNDECIDED
 from algebra.documents import Paragraph
 from algebra.errors import InputError
 from algebra.families.equations import inspect_allocation

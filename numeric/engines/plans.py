@@ -14,7 +14,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.certificates.premises import (
+from algebra.checker.premises import (
     ALMOST_ALL,
     AT_THE_NUMBERS,
     CONSTRAINED,

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import time
 
-from algebra.certificates.verdicts import MAXIMAL, MINIMAL
+from algebra.checker.verdicts import MAXIMAL, MINIMAL
 from algebra.families.certify import certify
 from algebra.families.normalization.certify import target_rank
 from algebra.families.normalization.matching import MATCHED, UNMATCHED, applies_to, match_instance

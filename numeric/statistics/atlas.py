@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from algebra.certificates.verdicts import MAXIMAL, MINIMAL
+from algebra.checker.verdicts import MAXIMAL, MINIMAL
 from algebra.documents import Document, Table
 from algebra.questions.surveys.atlas import Atlas, AtlasEntry
 from algebra.questions.surveys.document import atlas_document

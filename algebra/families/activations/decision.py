@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     FAILED,
     PROVED,
     UNCHECKED,
@@ -38,11 +38,11 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.fields import within
-from algebra.certificates.formats import ProofFormat
-from algebra.certificates.parts import FixedProblem
-from algebra.certificates.reading import PROOF_LIMITS, TooLarge
-from algebra.certificates.records import (
+from algebra.checker.fields import within
+from algebra.checker.formats import ProofFormat
+from algebra.checker.parts import FixedProblem
+from algebra.checker.reading import PROOF_LIMITS, TooLarge
+from algebra.checker.records import (
     Context,
     Converted,
     Record,

@@ -33,20 +33,12 @@ from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.points import RankData
-from algebra.certificates.premises import ALMOST_ALL
+from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import estimate_steps, too_costly
-from algebra.certificates.verdicts import (
-    INTERMEDIATE,
-    MAXIMAL,
-    MINIMAL,
-    OPEN_PATTERNS,
-    OPEN_VALUE,
-    SILENT,
-    UNDECIDED,
-    too_few,
-)
+from algebra.checker.points import RankData
+from algebra.checker.premises import ALMOST_ALL
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation
 from algebra.families.normalization.blocks import realizes_all
 from algebra.networks.normalization import NormNet

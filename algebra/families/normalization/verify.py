@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from algebra.arguments.verify import check_claim
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNCHECKED,
@@ -23,11 +23,11 @@ from algebra.certificates.checks import (
     Checklist,
     weakest,
 )
-from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.points import RankData
-from algebra.certificates.premises import common, need_covered
-from algebra.certificates.records import PrimeAndPoint, Record
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.checker.claim import Claim, Conclusion, verified
+from algebra.checker.points import RankData
+from algebra.checker.premises import common, need_covered
+from algebra.checker.records import PrimeAndPoint, Record
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count, Size, named_key
 from algebra.families.normalization.blocks import block_solvable, shifts_fit
 from algebra.families.normalization.certify import (

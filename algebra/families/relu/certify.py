@@ -22,17 +22,11 @@ import numpy as np
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.on_ranks import certified
-from algebra.certificates.premises import NEARBY
+from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import estimate_steps, too_costly
-from algebra.certificates.verdicts import (
-    INTERMEDIATE,
-    OPEN_PATTERNS,
-    OPEN_VALUE,
-    SILENT,
-    UNDECIDED,
-    too_few,
-)
+from algebra.checker.premises import NEARBY
+from algebra.checker.verdicts import INTERMEDIATE, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.rectified import HasRectifiedLayers

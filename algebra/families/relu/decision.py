@@ -29,7 +29,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     FAILED,
     PROVED,
     UNCHECKED,
@@ -37,10 +37,10 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.fields import RefusedAt, items, within
-from algebra.certificates.formats import ProofFormat
-from algebra.certificates.reading import PROOF_LIMITS, TooLarge
-from algebra.certificates.records import (
+from algebra.checker.fields import RefusedAt, items, within
+from algebra.checker.formats import ProofFormat
+from algebra.checker.reading import PROOF_LIMITS, TooLarge
+from algebra.checker.records import (
     Cells,
     Context,
     Converted,

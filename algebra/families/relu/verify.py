@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNCHECKED,
@@ -18,12 +18,12 @@ from algebra.certificates.checks import (
     Checklist,
     Say,
 )
-from algebra.certificates.claim import Claim, Conclusion, verified
-from algebra.certificates.points import RankData
-from algebra.certificates.premises import LABELS_VANISH, common
-from algebra.certificates.records import Record
-from algebra.certificates.vanishing import VanishingEvidence, check_vanishing, says_vanishing
-from algebra.certificates.verdicts import INTERMEDIATE
+from algebra.checker.claim import Claim, Conclusion, verified
+from algebra.checker.points import RankData
+from algebra.checker.premises import LABELS_VANISH, common
+from algebra.checker.records import Record
+from algebra.checker.vanishing import VanishingEvidence, check_vanishing, says_vanishing
+from algebra.checker.verdicts import INTERMEDIATE
 from algebra.families.relu.arrangement import Refuter
 from algebra.families.relu.certify import (
     FEW_DIMENSIONS,

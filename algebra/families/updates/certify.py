@@ -16,10 +16,11 @@ from typing import Any
 
 from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.premises import ALMOST_ALL, NONLINEAR, UPDATES
+from algebra.certificates.sentences import NEAR
 from algebra.certificates.tools import Effort
 from algebra.certificates.vanishing import labels_vanish
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, NEAR
+from algebra.checker.premises import ALMOST_ALL, NONLINEAR, UPDATES
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL
 from algebra.documents import Explanation, step
 from algebra.problems.features import Premises
 from algebra.problems.problem import Problem

@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from algebra.arguments.verify import check_claim
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROVED,
     Checked,
     CheckEffort,
@@ -25,7 +25,7 @@ from algebra.certificates.checks import (
     Checklist,
     nested,
 )
-from algebra.certificates.claim import Claim, Conclusion, verified
+from algebra.checker.claim import Claim, Conclusion, verified
 from algebra.families.updates.certify import same_labels
 from algebra.linalg.primes import random_points
 from algebra.linalg.ranks import modular_rank

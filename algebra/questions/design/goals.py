@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from algebra.certificates.records import Record
+    from algebra.checker.records import Record
     from algebra.matroids.optimum import RelaxationMaker
     from algebra.questions.design.demand import Demand
     from algebra.questions.design.result import Design

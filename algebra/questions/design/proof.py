@@ -27,10 +27,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, Literal
 
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.fields import RefusedAt
-from algebra.certificates.parts import FixedProblem, Price, caps_of
-from algebra.certificates.records import Cells, Context, Converted, Record
+from algebra.checker.checks import CheckFailed
+from algebra.checker.fields import RefusedAt
+from algebra.checker.parts import FixedProblem, Price, caps_of
+from algebra.checker.records import Cells, Context, Converted, Record
 from algebra.declarations import Count, Keyword
 from algebra.errors import InputError, shown
 from algebra.problems.allocation import Allocation

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.duals import DualInFile, Leaves
-from algebra.certificates.records import Cells, Record
+from algebra.checker.duals import DualInFile, Leaves
+from algebra.checker.records import Cells, Record
 from algebra.declarations import Size, named_key
 from algebra.linalg.numbers import float_text
 from algebra.problems.allocation import Allocation

@@ -51,7 +51,7 @@ from itertools import combinations
 from typing import Any
 
 from algebra.arguments.recount import SolutionCount, recount_again
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
@@ -60,10 +60,10 @@ from algebra.certificates.checks import (
     Checklist,
     weakest,
 )
-from algebra.certificates.fields import RefusedAt
-from algebra.certificates.formats import ProofFormat
-from algebra.certificates.root_evidence import Recount
-from algebra.certificates.statements import AtNewPoints, error_words
+from algebra.checker.fields import RefusedAt
+from algebra.checker.formats import ProofFormat
+from algebra.checker.root_evidence import Recount
+from algebra.checker.statements import AtNewPoints, error_words
 from algebra.errors import InputError, one_line
 from algebra.matroids.capped import Dual
 from algebra.matroids.optimum import TARGET

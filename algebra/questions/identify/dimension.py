@@ -38,7 +38,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.compact import compact
+from algebra.checker.compact import compact
 from algebra.documents import Document, Explanation, step
 from algebra.errors import InputError
 from algebra.networks.activated import ActivatedNetwork

@@ -35,7 +35,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
@@ -43,10 +43,10 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.fields import RefusedAt
-from algebra.certificates.formats import ProofFormat
-from algebra.certificates.records import Record
-from algebra.certificates.tables import Masks, NetworkInFile
+from algebra.checker.fields import RefusedAt
+from algebra.checker.formats import ProofFormat
+from algebra.checker.records import Record
+from algebra.checker.tables import Masks, NetworkInFile
 from algebra.declarations import Count, Size
 from algebra.linalg.primes import PRIME_SIZES, random_prime
 from algebra.linalg.ranks import modular_rank

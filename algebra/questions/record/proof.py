@@ -10,17 +10,17 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.compact import compact
-from algebra.certificates.duals import DualInFile, Leaves
-from algebra.certificates.parts import (
+from algebra.checker.checks import CheckFailed
+from algebra.checker.compact import compact
+from algebra.checker.duals import DualInFile, Leaves
+from algebra.checker.parts import (
     FixedProblem,
     Price,
     caps_of,
 )
-from algebra.certificates.records import Context, Converted, Counts, Record, rational_of
-from algebra.certificates.sparse import entries_of
-from algebra.certificates.tables import by_matrix
+from algebra.checker.records import Context, Converted, Counts, Record, rational_of
+from algebra.checker.sparse import entries_of
+from algebra.checker.tables import by_matrix
 from algebra.declarations import Count
 from algebra.errors import InputError, Unfinished
 from algebra.linalg.sparse import SparseMatrix

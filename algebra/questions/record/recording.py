@@ -22,7 +22,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.records import Record
+from algebra.checker.records import Record
 from algebra.errors import DualError, InputError, Unfinished
 from algebra.linalg.residues import Residues
 from algebra.matroids.containing import cheapest_containing, containing_bound

@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any
 
-from algebra.certificates.records import Record
-from algebra.certificates.statements import bound_text
+from algebra.checker.records import Record
+from algebra.checker.statements import bound_text
 from algebra.documents import Document, Explanation, Paragraph, Step, step
 from algebra.linalg.numbers import nearest_double
 from algebra.networks.own_point import at_these_parameters

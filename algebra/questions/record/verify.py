@@ -44,7 +44,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.certificates.checks import (
+from algebra.checker.checks import (
     PROBABLE,
     PROVED,
     UNFINISHED,
@@ -52,9 +52,9 @@ from algebra.certificates.checks import (
     CheckFailed,
     Checklist,
 )
-from algebra.certificates.fields import RefusedAt
-from algebra.certificates.formats import ProofFormat
-from algebra.certificates.statements import AtNewPoints, error_words
+from algebra.checker.fields import RefusedAt
+from algebra.checker.formats import ProofFormat
+from algebra.checker.statements import AtNewPoints, error_words
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import Residues, random_residues
 from algebra.matroids.containing import containing_bound

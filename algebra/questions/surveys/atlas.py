@@ -23,7 +23,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Document
 from algebra.errors import InputError
 from algebra.families.certify import certify

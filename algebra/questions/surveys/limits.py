@@ -13,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from algebra.certificates.certificate import Certificate
-from algebra.certificates.verdicts import MAXIMAL, UNDECIDED
+from algebra.checker.verdicts import MAXIMAL, UNDECIDED
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.growth import Limit, LimitUnknown, limit_of

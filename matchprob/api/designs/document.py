@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from algebra.certificates.verdicts import MAXIMAL
+from algebra.checker.verdicts import MAXIMAL
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
 from algebra.linalg.numbers import certainty_text
 from algebra.networks.protocols import HasUnits

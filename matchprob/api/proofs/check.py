@@ -12,9 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from algebra.certificates.checks import FAILED, Check, Checked, CheckFailed, unfinished
-from algebra.certificates.maker import without_maker
-from algebra.certificates.reading import network_size_within, read_json
+from algebra.checker.checks import FAILED, Check, Checked, CheckFailed, unfinished
+from algebra.checker.maker import without_maker
+from algebra.checker.reading import network_size_within, read_json
 from algebra.errors import InputError, Unfinished, one_line
 from algebra.time_limits import OutOfTime, within
 from matchprob.api.proofs.formats import format_of

@@ -10,7 +10,7 @@ Kinds of networks that were registered from outside are known to the child by th
 registered them, which it imports.
 
 The limits do not depend on the file. Reading has lower limits of its own
-(`algebra.certificates.reading`), which are reported at once.
+(`algebra.checker.reading`), which are reported at once.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from importlib import import_module
 
-from algebra.certificates.checks import Checked, unfinished
-from algebra.certificates.reading import PROOF_LIMITS
+from algebra.checker.checks import Checked, unfinished
+from algebra.checker.reading import PROOF_LIMITS
 from algebra.errors import InputError, Unfinished
 from algebra.memory_limits import given_memory
 from algebra.workers import ChildCrashed, ChildError, ChildTimeout, Worker

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from importlib import import_module
 
-from algebra.certificates.formats import ProofFormat
+from algebra.checker.formats import ProofFormat
 
 # The module of each format, and its name there; the keys of the schema's definitions.
 FORMATS = {

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from algebra.certificates.reading import PROOF_LIMITS, TooLarge, read_json
+from algebra.checker.reading import PROOF_LIMITS, TooLarge, read_json
 from algebra.errors import InputError, shown
 from algebra.files.opening import TooManyBytes, check_ending, read_text
 

@@ -12,10 +12,10 @@ from typing import Any
 
 from algebra.arguments.formal_ranks import FormalEvidence
 from algebra.arguments.order import NAMES, argument
-from algebra.certificates.claim import ProblemTable
-from algebra.certificates.maker import KEY, Maker
-from algebra.certificates.rank_claims import EvidenceOnRanks
-from algebra.certificates.vanishing import VanishingEvidence
+from algebra.checker.claim import ProblemTable
+from algebra.checker.maker import KEY, Maker
+from algebra.checker.rank_claims import EvidenceOnRanks
+from algebra.checker.vanishing import VanishingEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.verify import ReluEvidence
 from algebra.schemas import schema_of, table_schema

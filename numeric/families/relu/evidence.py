@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from algebra.certificates.reading import TooLarge
+from algebra.checker.reading import TooLarge
 from algebra.families.relu.decision import decision_data, read_decision
 from algebra.families.relu.verify import persists
 from algebra.networks.relu import ShallowReLU

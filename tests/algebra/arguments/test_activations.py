@@ -7,7 +7,7 @@ import random
 import numpy as np
 import pytest
 
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.linalg.primes import random_prime

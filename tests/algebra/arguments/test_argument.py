@@ -4,7 +4,7 @@ import pytest
 
 from algebra.arguments.argument import Claimed, counted_note, solutions
 from algebra.arguments.order import NAMES, ORDER, argument
-from algebra.certificates.checks import CheckEffort
+from algebra.checker.checks import CheckEffort
 from algebra.work import SHARES
 
 

@@ -15,7 +15,7 @@ from algebra.arguments.at_infinity import (
     leading_parts,
     solution_at_infinity,
 )
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.families.registry import verify
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank

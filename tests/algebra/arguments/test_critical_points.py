@@ -17,7 +17,7 @@ from algebra.arguments.critical_points import (
     number_of_critical_points,
     stationary_equations,
 )
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.families.registry import verify
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.rings import RationalField

@@ -11,7 +11,7 @@ from algebra.arguments.definite_form import (
     inputs_of_first_power,
     why_not_definite,
 )
-from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.checker.checks import PROVED, CheckFailed
 from matchprob import LinearRNN, Problem
 from tests.arguments import checked
 from tests.refusals import refuses

@@ -13,8 +13,8 @@ from algebra.arguments.enclosed_solutions import (
     _System,
     enclosed_evidence,
 )
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.rank_claims import context_of
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.rank_claims import context_of
 from algebra.families.registry import verify
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearFeedForward, LinearRNN, Problem

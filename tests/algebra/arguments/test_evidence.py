@@ -5,8 +5,8 @@ import pytest
 from flint import fmpq
 
 from algebra.arguments.evidence import need_drawn, read_argued
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import Claim
+from algebra.checker.checks import CheckFailed
+from algebra.checker.claim import Claim
 from algebra.problems.laws.distribution import Distribution
 from matchprob import LinearRNN, Problem
 from numeric.instances import draw_instance

@@ -9,7 +9,7 @@ import pytest
 import sympy
 from flint import arb, ctx
 
-from algebra.certificates.rank_claims import why_generic
+from algebra.checker.rank_claims import why_generic
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.networks.activated import SUMS, ActivatedNetwork

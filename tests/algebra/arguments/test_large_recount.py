@@ -9,7 +9,7 @@ from algebra.arguments.large_recount import (
     counted_modulo,
     label_equations,
 )
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.polynomials.msolve.process import MsolveTimeout

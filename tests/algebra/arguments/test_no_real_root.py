@@ -11,8 +11,8 @@ from algebra.arguments.no_real_root import (
     find_witness,
     solve_exactly,
 )
-from algebra.certificates.checks import PROVED, CheckFailed
-from algebra.certificates.rank_claims import context_of
+from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.rank_claims import context_of
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearRNN, Problem

@@ -7,7 +7,7 @@ import pytest
 
 from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.tools import Effort
-from algebra.certificates.verdicts import VERDICTS
+from algebra.checker.verdicts import VERDICTS
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.networks.relu import ShallowReLU

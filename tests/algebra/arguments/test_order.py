@@ -10,7 +10,7 @@ import pytest
 from algebra.arguments import order
 from algebra.arguments.argument import NO_COUNT, OF_ALL, OF_PART
 from algebra.arguments.order import NAMES, ORDER, argument
-from algebra.certificates.verdicts import INTERMEDIATE, MAXIMAL
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.work import SHARES
 
 FOLDER = Path(order.__file__).parent

@@ -12,7 +12,7 @@ from algebra.arguments.partial_products import (
     _Instance,
     fixed_products,
 )
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.families.registry import verify
 from algebra.linalg.primes import random_prime
 from algebra.problems.allocation import Allocation

@@ -7,7 +7,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from algebra.arguments.points import check_points, sturm_count
-from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.checker.checks import PROVED, CheckFailed
 from algebra.polynomials.real_roots import Parametrization
 
 RING = fmpq_mpoly_ctx.get(("x", "y"), "degrevlex")

@@ -3,7 +3,7 @@
 import pytest
 
 from algebra.arguments.root_count import ARGUMENT
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from matchprob import Allocation, LinearRNN, Problem
@@ -44,6 +44,6 @@ def test_another_odd_number_is_counted_again():
 
 def roots_of(number):
     """A claimed count."""
-    from algebra.certificates.root_evidence import RootEvidence
+    from algebra.checker.root_evidence import RootEvidence
 
     return RootEvidence(number, "quotient degree", "B", (number,), (), 0)

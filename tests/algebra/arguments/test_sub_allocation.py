@@ -7,8 +7,8 @@ from algebra.arguments.case import Case
 from algebra.arguments.certify import generic_ranks
 from algebra.arguments.order import Attempt
 from algebra.arguments.sub_allocation import ARGUMENT, parts_of, search
-from algebra.certificates.checks import CheckFailed
 from algebra.certificates.tools import Effort
+from algebra.checker.checks import CheckFailed
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import RootCountError
 from matchprob import Allocation, LinearRNN, Problem

@@ -12,7 +12,7 @@ from algebra.arguments.teacher_reached import (
     Reached,
     reachable_blocks,
 )
-from algebra.certificates.checks import PROVED, CheckFailed
+from algebra.checker.checks import PROVED, CheckFailed
 from algebra.families.registry import verify
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, NormNet, Problem
 from tests.arguments import checked

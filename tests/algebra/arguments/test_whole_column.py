@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from algebra.arguments.whole_column import ARGUMENT, real_degree, whole_column
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.systems.root_count import generic_root_count

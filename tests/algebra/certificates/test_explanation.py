@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from algebra.arguments.order import argument
-from algebra.certificates.verdicts import DISCRETE
+from algebra.checker.verdicts import DISCRETE
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.systems.root_count import RootCountError

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.certificates import compact
+from algebra.checker import compact
 from algebra.families.registry import verify
 
 FILES = sorted((Path(__file__).parents[2] / "data" / "certificates").glob("*.json"))

@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 from algebra.certificates.on_ranks import certified, rank_evidence
-from algebra.certificates.root_evidence import RootEvidence
 from algebra.certificates.tools import Effort
 from algebra.certificates.vanishing import vanishing_certificate
-from algebra.certificates.verdicts import DISCRETE
+from algebra.checker.root_evidence import RootEvidence
+from algebra.checker.verdicts import DISCRETE
 from algebra.linalg.ranks import modular_rank
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors

@@ -2,9 +2,9 @@
 
 import json
 
-from algebra.certificates.checks import FAILED, UNFINISHED, Check
 from algebra.certificates.verification import Verification
-from tests.algebra.certificates.test_checks import GOOD
+from algebra.checker.checks import FAILED, UNFINISHED, Check
+from tests.algebra.checker.test_checks import GOOD
 
 
 def test_data_and_text_name_every_place():

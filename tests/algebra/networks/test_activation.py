@@ -10,9 +10,9 @@ import pytest
 from flint import arb, fmpq, nmod
 from scipy import special
 
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.records import read_form
-from algebra.certificates.tables import NetworkInFile
+from algebra.checker.checks import CheckFailed
+from algebra.checker.records import read_form
+from algebra.checker.tables import NetworkInFile
 from algebra.networks.activation import (
     ANALYTIC,
     AX,

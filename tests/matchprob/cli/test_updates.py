@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.certificates.verdicts import VERDICTS
+from algebra.checker.verdicts import VERDICTS
 from matchprob import certify, load_problem
 from tests.refusals import refuses
 

@@ -9,8 +9,8 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.certificates.checks import FAILED, UNFINISHED, Check
 from algebra.certificates.verification import Verification
+from algebra.checker.checks import FAILED, UNFINISHED, Check
 from algebra.documents import Document, Explanation
 from algebra.families.normalization.hidden_orders import NotRealized
 from algebra.families.normalization.reconstruct import TooNarrow

@@ -9,7 +9,7 @@ import pytest
 
 import matchprob as mp
 from algebra.arguments.definite_form import ARGUMENT, DefiniteForm, why_not_definite
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.ranks.generic_rank import allocation_rank
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Problem

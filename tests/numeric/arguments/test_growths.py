@@ -16,7 +16,7 @@ from algebra.arguments.at_infinity import (
     _LabelSystem,
     solution_at_infinity,
 )
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN

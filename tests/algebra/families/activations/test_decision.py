@@ -6,7 +6,7 @@ from functools import cache
 import pytest
 
 import matchprob as mp
-from algebra.certificates.checks import FAILED
+from algebra.checker.checks import FAILED
 from algebra.families.activations.decision import BOXED_DECISION
 from tests.refusals import refuses
 

@@ -7,7 +7,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from algebra.certificates.checks import FAILED, PROVED, UNCHECKED
+from algebra.checker.checks import FAILED, PROVED, UNCHECKED
 from algebra.families.relu.decision import DECISION
 from algebra.families.relu.leaves import leaves_cover
 from matchprob import Constraints, draw_instance

@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.families import registry
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import check_relu, persists

@@ -5,7 +5,7 @@ import random
 import numpy as np
 import pytest
 
-from algebra.certificates.checks import CheckFailed, Checklist
+from algebra.checker.checks import CheckFailed, Checklist
 from algebra.families.updates import verify
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from flint import fmpq
 
-from algebra.certificates.premises import common
+from algebra.checker.premises import common
 from algebra.families.theorems import theorems
 from algebra.networks.recurrent import SequenceRNN
 from algebra.problems.features import Feature

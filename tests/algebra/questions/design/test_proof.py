@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.certificates.checks import CheckFailed
+from algebra.checker.checks import CheckFailed
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import checked_demand
 from algebra.questions.design.proof import proof_of

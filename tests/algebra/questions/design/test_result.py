@@ -8,9 +8,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.duals import DualInFile
-from algebra.certificates.records import read_form
+from algebra.checker.checks import CheckFailed
+from algebra.checker.duals import DualInFile
+from algebra.checker.records import read_form
 from algebra.linalg.numbers import float_text
 from algebra.networks.recurrent import LinearRNN
 from algebra.questions.design.demand import checked_demand

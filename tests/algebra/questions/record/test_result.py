@@ -6,8 +6,8 @@ from fractions import Fraction
 
 import pytest
 
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.statements import bound_text
+from algebra.checker.checks import CheckFailed
+from algebra.checker.statements import bound_text
 from algebra.questions.record.proof import GroupEvidence
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import RECORDING

@@ -8,8 +8,8 @@ import signal
 import pytest
 
 import matchprob as mp
-from algebra.certificates.checks import FAILED, UNFINISHED
-from algebra.certificates.reading import as_text
+from algebra.checker.checks import FAILED, UNFINISHED
+from algebra.checker.reading import as_text
 from algebra.errors import InputError
 from algebra.memory_limits import limited_memory
 from algebra.networks.kinds import KINDS

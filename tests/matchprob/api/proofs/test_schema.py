@@ -12,10 +12,10 @@ from hypothesis import strategies as st
 
 import matchprob as mp
 from algebra.arguments.evidence import read_argued
-from algebra.certificates.checks import CheckFailed
-from algebra.certificates.claim import Claim
-from algebra.certificates.reading import as_text, read_json
-from algebra.certificates.vanishing import VanishingEvidence
+from algebra.checker.checks import CheckFailed
+from algebra.checker.claim import Claim
+from algebra.checker.reading import as_text, read_json
+from algebra.checker.vanishing import VanishingEvidence
 from algebra.families.normalization.verify import NormalizationEvidence
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import ReluEvidence
