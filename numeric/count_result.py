@@ -17,7 +17,6 @@ from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.problems.features import GIVEN_DATA
 from algebra.problems.problem import Problem
-from algebra.ranks.parametrized import Parametrized
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, done_of
 from algebra.words import plural
@@ -193,7 +192,7 @@ def surplus_of(problem: Problem | None) -> int:
 def surplus_steps(verb: str, problem: Problem, used: str, **again: Any) -> tuple[str, list[Step]]:
     """What would decide open instances with more weights than equations, and suggested steps."""
     steps = [step("certify", "a verdict on the allocation", timeout=600)]
-    updated = problem.updates or isinstance(problem.network, Parametrized)
+    updated = problem.updates or problem.network.parameters_of
     if problem.constraints or updated:
         return "a verdict on the allocation", steps
     if used != "homotopy":

@@ -33,7 +33,6 @@ from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction, lowered
-from algebra.ranks.parametrized import Parametrized
 from algebra.time_limits import checked
 from numeric.streams import Streams, stream, streams_of
 
@@ -542,13 +541,13 @@ def _matrices(
     if part == "teacher":
         for name in network.untaught.intersection(drawn):
             drawn[name] *= 0
-    if isinstance(network, Parametrized):
+    if network.parameters_of:
         drawn |= _parameters(network, drawn, is_teacher=part == "teacher")
     return drawn
 
 
 def _parameters(
-    network: Parametrized, drawn: Mapping[str, np.ndarray], *, is_teacher: bool
+    network: Network, drawn: Mapping[str, np.ndarray], *, is_teacher: bool
 ) -> dict[str, np.ndarray]:
     """The parameters of updates at the start of an instance; those of a teacher change nothing."""
     found = {}

@@ -494,6 +494,14 @@ class Network(Programmed):
         """An equivalent network of another kind, if there is one."""
         return None
 
+    @property
+    def parameters_of(self) -> Mapping[str, tuple[str, Any, str, tuple[int, int]]]:
+        """Arrays of parameters of updates (`algebra.ranks.parametrized`); none by default.
+
+        By name: the matrix, its update, the letter of the array, its shape in the update.
+        """
+        return {}
+
     def weight_text(self, name: str, row: str, column: str) -> str:
         """A weight in printed form, its row and column by name or number."""
         return f"{name}[{row},{column}]"

@@ -97,7 +97,7 @@ class Parametrized(HasJacobian):
                 raise InputError(f"a {self.title} network has a matrix {name} of its own")
 
     @cached_property
-    def parameters_of(self) -> dict[str, tuple[str, Update, str, tuple[int, int]]]:
+    def parameters_of(self) -> dict[str, tuple[str, Update, str, tuple[int, int]]]:  # type: ignore[override]
         """The arrays of parameters by name: matrix, update, letter, shape in the update."""
         return {
             f"{letter}_{name}": (name, update, letter, own)

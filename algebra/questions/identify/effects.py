@@ -22,7 +22,6 @@ import numpy as np
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Cell, Network, Support
 from algebra.ranks.jacobian import base_of
-from algebra.ranks.parametrized import Parametrized
 
 
 def have_effect(
@@ -89,7 +88,7 @@ def paths_of(
     paths = own.paths(support or {}) if isinstance(own, ActivatedNetwork) else None
     if paths is None:
         return None
-    parameters = network.parameters_of if isinstance(network, Parametrized) else {}
+    parameters = network.parameters_of
     places: dict[str, list[tuple[int, int, int]]] = {}
     for number, (name, i, j) in enumerate(cells):
         places.setdefault(name, []).append((i, j, number))

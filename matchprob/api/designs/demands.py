@@ -14,7 +14,6 @@ from algebra.problems.cells import check_cell
 from algebra.problems.problem import Problem
 from algebra.questions.design.demand import Demand, checked_demand
 from algebra.ranks.jacobian import all_cells
-from algebra.ranks.parametrized import Parametrized
 from matchprob.api.designs.goals import ALL, LEARNABLE
 
 
@@ -42,7 +41,7 @@ def choosable(problem: Problem) -> list[Cell]:
     The input weights of relays are none: each is a factor of a column of W, and nobody's synapse.
     """
     network = problem.network
-    updated = dict(network.updates) if isinstance(network, Parametrized) else {}
+    updated = {matrix for matrix, *_ in network.parameters_of.values()}
     passed_on = {("B", unit) for unit in network.relays(problem.support)}
     return [
         cell
@@ -93,7 +92,7 @@ class DemandOptions:
         for name in matrices:
             network.shape_of(name)
         if matrices:
-            parameters = network.parameters_of if isinstance(network, Parametrized) else {}
+            parameters = network.parameters_of
             # A matrix that learns by an update stands for the parameters of the update.
             of = {name: matrix for name, (matrix, *_) in parameters.items()}
             allowed = [c for c in allowed if c[0] in matrices or of.get(c[0]) in matrices]

@@ -236,14 +236,14 @@ def design(
     """
     from algebra.questions.premises import need_generic
     from algebra.ranks.minors import is_attained
-    from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
+    from algebra.ranks.parametrized import by_parameters, by_updates
     from matchprob.api.certify import relaxation, root_counter
     from matchprob.api.designs.demands import DemandOptions, allowed_cells
 
     problem = by_parameters(network_of(question), singly="design")
     need_generic(problem, "design")
     name = chosen_goal(goal, budget, cost_budget)
-    if name in COUNTED and isinstance(problem.network, Parametrized):
+    if name in COUNTED and problem.network.parameters_of:
         raise InputError(
             f"goal {name!r} counts solutions or draws instances, which needs single cells; where "
             "updates learn choose one of "

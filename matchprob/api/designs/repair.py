@@ -159,7 +159,7 @@ def repair(
     from algebra.questions.design import repair as repairs
     from algebra.questions.design.demand import SearchUnfinished
     from algebra.questions.design.goals import SearchOptions
-    from algebra.ranks.parametrized import Parametrized, by_parameters, by_updates
+    from algebra.ranks.parametrized import by_parameters, by_updates
     from matchprob.api.certify import certify, relaxation, root_counter
     from matchprob.api.designs.demands import DemandOptions
 
@@ -167,7 +167,7 @@ def repair(
     problem = by_parameters(as_generic(question, "repair"), singly="repair")
     if goal is not None and goal not in goals:
         raise InputError(f"`goal` ({goal!r}) must be positive or maximal")
-    if goal == "maximal" and isinstance(problem.network, Parametrized):
+    if goal == "maximal" and problem.network.parameters_of:
         raise InputError(
             "`goal` ('maximal') counts solutions, which needs single cells; where updates learn, "
             "`goal` must be 'positive'"
@@ -188,7 +188,7 @@ def repair(
         before = certify(by_updates(problem), seed=seed, timeout=patience)
         if goal is None:
             # MP = 1 is shown by an odd count of solutions, which only polynomial equations have.
-            counted = not isinstance(network, Parametrized) and network.equations_are != "analytic"
+            counted = not network.parameters_of and network.equations_are != "analytic"
             goal = "maximal" if counted and before.verdict != "minimal" else "positive"
         fine = before.verdict == "maximal" or (goal == "positive" and before.verdict != "minimal")
         if fine and not (must or forbidden or caps):

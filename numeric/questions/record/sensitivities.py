@@ -42,7 +42,6 @@ from algebra.questions.record.question import RecordingQuestion
 from algebra.questions.record.stimulation import driven_inputs, with_column
 from algebra.questions.record.target import Owners
 from algebra.ranks.jacobian import base_of
-from algebra.ranks.parametrized import Parametrized
 from algebra.ranks.updates import cells_moved
 from algebra.time_limits import check_time
 from numeric.instances import draw_entries, draw_instance, factor_of, to_double
@@ -290,9 +289,7 @@ class _Point:
                 "`noise`: predicted for networks of the kinds rnn and ffn, not for "
                 f'{networks[0].title} ones; an rnn or ffn with activation = "linear" is linear'
             )
-        if isinstance(problem.network, Parametrized) and any(
-            isinstance(update, LowRank) for _, update in problem.network.updates
-        ):
+        if any(isinstance(own[1], LowRank) for own in problem.network.parameters_of.values()):
             raise InputError("`noise`: low-rank updates have no law before the recording")
         assert isinstance(networks[1], ActivatedNetwork)
         if networks[0].own_point is not None:
@@ -342,7 +339,7 @@ class _Point:
             return self.given_moves
         network, cells = self.question.parametrized.network, self.question.allocation.cells
         found: dict[Cell, dict[Cell, Any]] = {cell: {cell: 1} for cell in cells}
-        for name, update in network.updates if isinstance(network, Parametrized) else ():
+        for name, update, *_ in network.parameters_of.values():
             [letter], moved = update.arrays(self.network.shapes[name]), defaultdict[int, Any](dict)
             # Python's numbers, which are entries of balls as well.
             columns = (part.tolist() for part in cells_moved(update, self.weights[name]))
@@ -386,7 +383,7 @@ class _Point:
         That of an amount by which several weights move is the root mean square of theirs.
         """
         network = self.question.parametrized.network
-        parameters = network.parameters_of if isinstance(network, Parametrized) else {}
+        parameters = network.parameters_of
         found = []
         for cell, move in zip(self.question.allocation.cells, self.moves, strict=True):
             if cell[0] in parameters and isinstance(parameters[cell[0]][1], Gain):
