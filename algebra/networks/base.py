@@ -496,10 +496,7 @@ class Network(Programmed):
 
     @property
     def parameters_of(self) -> Mapping[str, tuple[str, Any, str, tuple[int, int]]]:
-        """Arrays of parameters of updates (`algebra.ranks.parametrized`); none by default.
-
-        By name: the matrix, its update, the letter of the array, its shape in the update.
-        """
+        """The arrays of parameters of updates: see `algebra.ranks.parametrized`."""
         return {}
 
     def weight_text(self, name: str, row: str, column: str) -> str:
