@@ -5,22 +5,41 @@ This computes the Jacobian independently of `algebra.programs.jacobian`, which u
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
 from algebra.linalg.residues import Residues
+from algebra.programs.patches import Patches
 from algebra.programs.program import Node
 from algebra.programs.residues import ModularArithmetic
 
 
 @dataclass(frozen=True)
 class DualValue:
-    """value + ε·tangent with ε² = 0; both have the batch axis last."""
+    """value + ε·tangent with ε² = 0; both have the batch axis last.
 
-    value: Residues
-    tangent: Residues
+    Of a tangent that is 0 one entry is in memory, and nothing is computed with it.
+    """
+
+    value: Any
+    tangent: Any
+
+    @classmethod
+    def of(cls, value: Any, tangent: Any = None) -> DualValue:
+        """A value with a tangent, by default 0."""
+        if tangent is None or (isinstance(tangent, np.ndarray) and not tangent.any()):
+            tangent = np.broadcast_to(np.zeros((), np.int64), value.shape)
+        return cls(value, tangent)
+
+    @property
+    def moves(self) -> bool:
+        """Whether the tangent may be other than 0."""
+        own = self.tangent
+        return not isinstance(own, np.ndarray) or any(own.strides) or bool(own.any())
 
 
 @dataclass(frozen=True)
@@ -35,43 +54,49 @@ class DualArithmetic:
 
     base: ModularArithmetic
 
+    @property
+    def forms_patches(self) -> bool:
+        """As the base does."""
+        return self.base.forms_patches
+
     def constant(self, table: np.ndarray, denominator: int) -> DualValue:
-        value = self.base.constant(table, denominator)
-        return DualValue(value, np.zeros_like(value))
+        return DualValue.of(self.base.constant(table, denominator))
 
     def add(self, node: Node, *terms: DualValue) -> DualValue:
-        return DualValue(
-            self.base.add(node, *(term.value for term in terms)),
-            self.base.add(node, *(term.tangent for term in terms)),
-        )
+        return self._sum(
+            node, self.base.add(node, *(term.value for term in terms)),
+            [term.tangent for term in terms if term.moves],
+        )  # fmt: skip
 
     def multiply(self, node: Node, a: DualValue, b: DualValue) -> DualValue:
         base = self.base
-        moved = (
-            base.multiply(node, a.value, b.tangent),
-            base.multiply(node, a.tangent, b.value),
-        )
-        return DualValue(base.multiply(node, a.value, b.value), base.add(node, *moved))
+        moved = [base.multiply(node, a.value, b.tangent)] if b.moves else []
+        moved += [base.multiply(node, a.tangent, b.value)] if a.moves else []
+        return self._sum(node, base.multiply(node, a.value, b.value), moved)
 
     def scale(self, node: Node, a: DualValue, factor: Fraction) -> DualValue:
-        base = self.base
-        return DualValue(base.scale(node, a.value, factor), base.scale(node, a.tangent, factor))
+        moved = self.base.scale(node, a.tangent, factor) if a.moves else None
+        return DualValue.of(self.base.scale(node, a.value, factor), moved)
 
     def contract(self, node: Node, letters: str, *factors: DualValue) -> DualValue:
         values = [factor.value for factor in factors]
         moved = [
             self.base.contract(node, letters, *values[:k], factor.tangent, *values[k + 1 :])
             for k, factor in enumerate(factors)
-            if factor.tangent.any()
+            if factor.moves
         ]
-        value = self.base.contract(node, letters, *values)
-        return DualValue(value, self.base.add(node, *moved) if moved else np.zeros_like(value))
+        return self._sum(node, self.base.contract(node, letters, *values), moved)
 
     def index(self, node: Node, where: np.ndarray, *parts: DualValue) -> DualValue:
-        return DualValue(
+        moves = any(part.moves for part in parts)
+        return DualValue.of(
             self.base.index(node, where, *(part.value for part in parts)),
-            self.base.index(node, where, *(part.tangent for part in parts)),
+            self.base.index(node, where, *(part.tangent for part in parts)) if moves else None,
         )
+
+    def patches(self, places: Patches, a: DualValue) -> DualValue:
+        moved = self.base.patches(places, a.tangent) if a.moves else None
+        return DualValue.of(self.base.patches(places, a.value), moved)
 
     def power(self, node: Node, a: DualValue, exponent: int) -> DualValue:
         return self._mapped(node, a, self.base.power(node, a.value, exponent))
@@ -86,14 +111,21 @@ class DualArithmetic:
         return self._mapped(node, a, self.base.apply(node, name, a.value))
 
     def choose(
-        self, node: Node, sign: DualValue, positive: DualValue, other: DualValue
+        self, node: Node, sign: DualValue | None, positive: DualValue, other: DualValue
     ) -> DualValue:
-        return DualValue(
-            self.base.choose(node, sign.value, positive.value, other.value),
-            self.base.choose(node, sign.value, positive.tangent, other.tangent),
+        by: Any = None if sign is None else sign.value
+        moves = positive.moves or other.moves
+        return DualValue.of(
+            self.base.choose(node, by, positive.value, other.value),
+            self.base.choose(node, by, positive.tangent, other.tangent) if moves else None,
         )
 
+    def _sum(self, node: Node, value: Any, moved: Sequence[Any]) -> DualValue:
+        """A value with the sum of some tangents."""
+        return DualValue.of(value, self.base.add(node, *moved) if moved else None)
+
     def _mapped(self, node: Node, a: DualValue, value: Residues) -> DualValue:
-        return DualValue(
-            value, self.base.multiply(node, self.base.slopes(node, a.value, value), a.tangent)
-        )
+        if not a.moves:
+            return DualValue.of(value)
+        slopes = self.base.slopes(node, a.value, value)
+        return DualValue.of(value, self.base.multiply(node, slopes, a.tangent))

@@ -24,7 +24,8 @@ from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.short_primes import BITS, STORED, signed
 from algebra.memory_limits import in_units, limit_for, limit_in_words, memory_limit, need_left
 from algebra.programs.arrays import placed
-from algebra.programs.evaluate import evaluate, evaluation_order
+from algebra.programs.duals import DualArithmetic, DualValue
+from algebra.programs.evaluate import evaluate, evaluate_in, evaluation_order
 from algebra.programs.formal import ANGLE, EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.jacobian import ProgramCell, Sweep, kept_values, moving_nodes
 from algebra.programs.patches import Patches
@@ -159,6 +160,11 @@ class Model:
         return {}
 
     @cached_property
+    def crowded(self) -> list[bool]:
+        """Whether roots were too many for a search: not empty, then."""
+        return []
+
+    @cached_property
     def roots(self) -> list[int]:
         """The nodes that are square roots on which the labels depend."""
         needed = self.program.needed([self.program.output])
@@ -243,7 +249,7 @@ def random_program_point(
     program = model.program
     finite = model.inputs or number_of_samples(program, model.tokens) is not None
     rows = token_samples(program, model.tokens, m, model.order) if not finite else {}
-    searches = strict and not finite and "root" in model.functions
+    searches = strict and not finite and "root" in model.functions and not model.crowded
     key = m, seed, bits
     if searches and key in model.points:
         return model.points[key]
@@ -252,7 +258,11 @@ def random_program_point(
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
         factors = _factors(model, p, rng)
         weights = _weights(model, p, rng, factors)
-        found = _root_search(model, p, number, weights, rng, rows).samples(m, signs)
+        search = _root_search(model, p, number, weights, rng, rows)
+        found = search.samples(m, signs)
+        if search.is_crowded:
+            model.crowded.append(True)
+            break
         if found is not None:
             formal = Formal(p, number, signs, True, turned=found[1])
             blocks = placed(program, weights, found[0])
@@ -703,6 +713,14 @@ def _sweep_of(
     covector: Residues | None = None,
 ) -> Sweep:
     """A sweep of some of the m samples of a point."""
+    arithmetic, blocks = _of_part(model, point, m, part)
+    return Sweep(model.program, arithmetic, blocks, names, covector=covector)
+
+
+def _of_part(
+    model: Model, point: ProgramPoint, m: int, part: slice
+) -> tuple[FormalArithmetic, dict[str, Residues]]:
+    """The arithmetic and the blocks of some of the m samples of a point."""
     program, formal = model.program, point.arithmetic.formal
     blocks = {
         name: value[..., part] if name in program.samples else value
@@ -713,12 +731,15 @@ def _sweep_of(
     } or model.signs(m, part)
     turned = {k: own[..., part] for k, own in formal.turned.items()}
     here = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
-    arithmetic = FormalArithmetic(here, program)
-    return Sweep(program, arithmetic, blocks, names, covector=covector)
+    return FormalArithmetic(here, program), blocks
 
 
 def gradients(
-    model: Model, point: ProgramPoint, m: int, names: Collection[str], rng: random.Random
+    model: Model,
+    point: ProgramPoint,
+    m: int,
+    names: Callable[[], Collection[str]],
+    rng: random.Random,
 ) -> Iterator[tuple[str, Residues]]:
     """Derivatives of random sums of all labels by whole weights, part after part of the samples.
 
@@ -732,17 +753,59 @@ def gradients(
     point : ProgramPoint
     m : int
         Number of samples.
-    names : collection of str
+    names : callable
+        Which weights; it is asked for each part, and the last part is that for which it has none.
     rng : random.Random
         It draws the factors.
     """
     program = model.program
-    step = min(m, samples_of_part(bytes_of_sample(program, frozenset(names), 1)))
+    step = min(m, samples_of_part(bytes_of_sample(program, frozenset(names()), 1)))
     shape = program.nodes[program.output].shape
     for start in range(0, m, step):
-        part = slice(start, min(start + step, m))
+        part, own = slice(start, min(start + step, m)), names()
+        if not own:
+            return
         factors = random_residues((*shape, part.stop - start), point.p, rng)
-        yield from _sweep_of(model, point, m, part, names, factors).gradients()
+        sweep = _sweep_of(model, point, m, part, own, factors)
+        # One sample shows nearly all; what the others show is no sum with it.
+        for few in (slice(1), slice(1, None)):
+            if few.start is None or part.stop - part.start > 1:
+                yield from sweep.gradients(names(), few)
+
+
+def labels_move(
+    model: Model, point: ProgramPoint, m: int, masks: Mapping[str, np.ndarray], rng: random.Random
+) -> bool:
+    """Whether the labels have a derivative along a random direction of some entries.
+
+    If they have none the derivatives by all these entries are 0, but for a probability of 1/p.
+    Tangents are followed forwards only until they vanish: a softmax after a shift, for example.
+
+    Parameters
+    ----------
+    model : Model
+    point : ProgramPoint
+    m : int
+        Number of samples.
+    masks : mapping of str to ndarray of bool
+        The entries of each weight.
+    rng : random.Random
+        It draws the direction.
+    """
+    program = model.program
+    moved = {
+        name: (random_residues(mask.shape, point.p, rng) * mask)[..., None]
+        for name, mask in masks.items()
+    }
+    order = evaluation_order(program, [program.output], with_signs=False)
+    step = min(m, samples_of_part(bytes_of_sample(program, frozenset(masks), 1)))
+    for start in range(0, m, step):
+        part = slice(start, min(start + step, m))
+        arithmetic, blocks = _of_part(model, point, m, part)
+        duals = {name: DualValue.of(value, moved.get(name)) for name, value in blocks.items()}
+        if evaluate_in(order, DualArithmetic(arithmetic), duals)[program.output].moves:
+            return True
+    return False
 
 
 def _products_of_columns(sweep: Sweep, name: str, U: Residues, V: Residues, p: int) -> Residues:

@@ -25,7 +25,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial, reduce
 from typing import Any
 
@@ -36,7 +36,7 @@ from algebra.memory_limits import NEGLIGIBLE, in_units, memory_limit
 from algebra.programs.arrays import Array, ArrayArithmetic, cut
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
 from algebra.programs.patches import Patched, Patches, consecutive
-from algebra.programs.program import Node, Program
+from algebra.programs.program import Node, Program, offsets, strides_of
 from algebra.time_limits import check_time
 
 # A weight: the name of its block, then its indices.
@@ -201,6 +201,15 @@ def _below(above: Array | None, rows: Array, first: int) -> Array:
     rest = np.zeros((first - len(above), *above.shape[1:]), rows.dtype)
     own = np.broadcast_to(rows, (len(rows), *above.shape[1:]))
     return np.concatenate([above, rest, own])
+
+
+def _some(value: Any, samples: slice) -> Any:
+    """A value at some samples."""
+    if value.shape[-1] == 1:
+        return value
+    if isinstance(value, Patched):
+        return replace(value, images=value.images[..., samples])
+    return value[..., samples]
 
 
 def _places(entries: np.ndarray, shape: tuple[int, ...]) -> np.ndarray:
@@ -501,22 +510,33 @@ class Sweep:
 
     # -- one gradient ------------------------------------------------------------------------
 
-    def gradients(self) -> Iterator[tuple[str, Array]]:
+    def gradients(
+        self, names: Collection[str], samples: slice = slice(None)
+    ) -> Iterator[tuple[str, Array]]:
         """The derivatives of the sum with `covector` by whole weights, the last weights first.
 
         Values that all samples share are followed backwards, too, so that a weight with very many
         entries costs what a pass through the program costs.
+
+        Parameters
+        ----------
+        names : collection of str
+            The weights.
+        samples : slice, optional
+            Those over which is summed; all by default.
         """
         nodes, arithmetic = self.program.nodes, self.arithmetic
-        adjoints = dict[int, Array]()
-        for number in sorted(self.moving, reverse=True):
+        adjoints, moving = dict[int, Array](), moving_nodes(self.program, self.moving, names)
+        for number in sorted(moving, reverse=True):
             node = nodes[number]
             if node.batched:
                 continue
             check_time()
-            parts = [self._over_samples(pair, node.shape) for pair in self.pairs.get(number, ())]
+            parts = [
+                self._over_samples(pair, node.shape, samples) for pair in self.pairs.get(number, ())
+            ]
             if number in self.dense:
-                wide = self.dense[number]
+                wide = _some(self.dense[number], samples)
                 parts.append(arithmetic.added(wide, (wide.ndim - 1,))[..., None])
             parts += [adjoints.pop(number)] if number in adjoints else []
             if not parts:
@@ -525,7 +545,7 @@ class Sweep:
             if node.op == "block":
                 yield node.name, total[0, ..., 0]
             for position, k in enumerate(node.inputs):
-                if k not in self.moving or (node.op == "choose" and not position):
+                if k not in moving or (node.op == "choose" and not position):
                     continue
                 if node.op == "contract":
                     part = self._through(node, position, total)
@@ -535,8 +555,10 @@ class Sweep:
                     )
                 adjoints[k] = self._added(adjoints[k], part) if k in adjoints else part
 
-    def _over_samples(self, pair: Pair, shape: tuple[int, ...]) -> Array:
-        """What a product adds to the adjoint of a shared value in it, over all samples."""
+    def _over_samples(self, pair: Pair, shape: tuple[int, ...], samples: slice) -> Array:
+        """What a product adds to the adjoint of a shared value in it, over some samples."""
+        others = tuple((group, _some(value, samples)) for group, value in pair.others)
+        pair = replace(pair, adjoint=_some(pair.adjoint, samples), others=others)
         if len(set(pair.letters)) < len(pair.letters):
             at = np.indices(shape).reshape(len(shape), -1)
             columns = pair.columns(at, self.arithmetic)
@@ -584,8 +606,8 @@ class Sweep:
             sizes = self.program.nodes[number].shape
             first = [k for k, step in enumerate(steps) if step % inner == 0 and sizes[k] > 1]
             other = [k for k in range(len(sizes)) if k not in first]
-            of_rows = _offsets(sizes, steps, first) // inner
-            of_inner = _offsets(sizes, steps, other)
+            of_rows = offsets(sizes, steps, first) // inner
+            of_inner = offsets(sizes, steps, other)
             if of_inner.max(initial=0) >= inner:
                 return None
             for axes, table, places, total in (
@@ -621,10 +643,14 @@ class Sweep:
                 held[number] = held[node.inputs[0]].reshape(-1)[where]
         out = {}
         for number, places in held.items():
-            steps = _steps(places)
-            if steps is None:
+            found = strides_of(places)
+            if (
+                found is None
+                or found[0]
+                or any(n > 1 and not k for n, k in zip(places.shape, found[1], strict=True))
+            ):
                 return None
-            out[number] = steps
+            out[number] = found[1]
         return out
 
     def _columns_of(self, number: int) -> Iterator[Columns]:
@@ -742,33 +768,6 @@ class Sweep:
         return _Sparse(entries, np.repeat(columns, shape[1]), found.reshape(-1))
 
 
-def _offsets(sizes: Sequence[int], steps: Sequence[int], axes: Sequence[int]) -> np.ndarray:
-    """The sum of steps along some axes at each place along them."""
-    out = np.zeros([sizes[k] for k in axes], np.int64)
-    for place, k in enumerate(axes):
-        own = steps[k] * np.arange(sizes[k])
-        out += own.reshape([-1 if other == place else 1 for other in range(len(axes))])
-    return out
-
-
-def _steps(places: np.ndarray) -> tuple[int, ...] | None:
-    """The step along each axis, if places of entries are sums of steps, each there once."""
-    shape = places.shape
-    steps = tuple(
-        int(places[tuple(int(k == axis) for k in range(len(shape)))]) if size > 1 else 0
-        for axis, size in enumerate(shape)
-    )
-    if not np.array_equal(_offsets(shape, steps, range(len(shape))), places):
-        return None
-    # Steps are longer than all shorter ones together: no place is there twice.
-    reach = 0
-    for step, size in sorted((s, n) for s, n in zip(steps, shape, strict=True) if n > 1):
-        if step <= reach:
-            return None
-        reach += step * (size - 1)
-    return steps
-
-
 def _followed(moved: _Sparse, where: np.ndarray, size: int) -> _Sparse:
     """Entries at the places to which they are moved: none, one or several for each."""
     places = np.flatnonzero((where >= 0) & (where < size))
@@ -843,6 +842,8 @@ def _gathered(
     node = program.nodes[number]
     part = program.nodes[node.inputs[position]]
     front, batch = adjoint.shape[: -1 - len(node.shape)], adjoint.shape[-1]
+    if node.strides is not None:
+        return _unmoved(node, part, arithmetic, adjoint)
     repeated = _repeated_axes(node)
     if repeated:
         adjoint = arithmetic.added(adjoint, tuple(len(front) + axis for axis in repeated))
@@ -851,6 +852,29 @@ def _gathered(
     for count, (targets, places) in enumerate(_moved(program, number, position)):
         found = flat[..., places, :]
         out[..., targets, :] = arithmetic.reduced(out[..., targets, :] + found) if count else found
+    return out.reshape(*front, *part.shape, batch)
+
+
+def _unmoved(node: Node, part: Node, arithmetic: ArrayArithmetic, adjoint: Array) -> Array:
+    """`_gathered` of an index that moves, cuts or repeats whole axes."""
+    assert node.strides is not None
+    start, steps = node.strides
+    lead, batch = adjoint.ndim - 1 - len(node.shape), adjoint.shape[-1]
+    repeated = [k for k, (n, step) in enumerate(zip(node.shape, steps, strict=True))
+                if n > 1 and not step]  # fmt: skip
+    if repeated:
+        adjoint = arithmetic.added(adjoint, tuple(lead + axis for axis in repeated))
+    front = adjoint.shape[:lead]
+    kept = [k for k in range(len(steps)) if k not in repeated]
+    order = sorted(range(len(kept)), key=lambda place: -steps[kept[place]])
+    turned = adjoint.transpose(*range(lead), *(lead + place for place in order), -1)
+    if math.prod(node.shape[k] for k in kept) == part.size:
+        return turned.reshape(*front, *part.shape, batch)
+    out = np.zeros((*front, part.size, batch), adjoint.dtype)
+    own = out[..., start:, :]
+    along = [steps[kept[place]] * own.strides[-2] for place in order]
+    strides = (*own.strides[:-2], *along, own.strides[-1])
+    np.lib.stride_tricks.as_strided(own, turned.shape, strides)[...] = turned
     return out.reshape(*front, *part.shape, batch)
 
 

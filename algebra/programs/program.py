@@ -75,6 +75,10 @@ MOST_OPERATIONS = 200_000
 _VALUES = 64
 # Places in a table from which its memory is compared with the limit.
 _LARGE_TABLE = 1 << 18
+# Entries that are compared at a time.
+_BLOCK = 1 << 15
+# Entries from which an index looks whether it moves whole axes.
+_LARGE_INDEX = 1 << 12
 Shape = tuple[int, ...]
 Role = Literal["weight", "sample"]
 
@@ -165,6 +169,14 @@ class Node:
         places = self.places
         return isinstance(places, np.ndarray) and len(self.inputs) == 1 and _is_range(places)
 
+    @cached_property
+    def strides(self) -> tuple[int, tuple[int, ...]] | None:
+        """Of an index of one large input its `strides_of`: a transpose, a slice, repetitions."""
+        places = self.places
+        if not isinstance(places, np.ndarray) or len(self.inputs) > 1 or self.size < _LARGE_INDEX:
+            return None
+        return strides_of(places)
+
     @property
     def where(self) -> np.ndarray | None:
         """Places of `index`, one for each entry; large for the patches of a convolution."""
@@ -186,7 +198,53 @@ def _is_range(places: np.ndarray) -> bool:
     size = places.size
     if not size or not places.flags.c_contiguous or places.flat[0] or places.flat[-1] != size - 1:
         return False
-    return bool((np.diff(places.reshape(-1)) == 1).all())
+    flat = places.reshape(-1)
+    blocks = range(0, size, _BLOCK)
+    return all(np.array_equal(flat[k : k + _BLOCK], np.arange(k, min(k + _BLOCK, size)))
+               for k in blocks)  # fmt: skip
+
+
+def strides_of(places: np.ndarray) -> tuple[int, tuple[int, ...]] | None:
+    """The first place and the step along each axis, if all places are sums of these.
+
+    None otherwise, also if an entry is at several places but for whole axes, whose step is 0.
+    """
+    if not places.size:
+        return None
+    first = int(places[(0,) * places.ndim])
+    if first < 0:
+        return None
+    ends = [tuple(int(k == axis) for k in range(places.ndim)) for axis in range(places.ndim)]
+    steps = tuple(
+        int(places[end]) - first if size > 1 else 0
+        for end, size in zip(ends, places.shape, strict=True)
+    )
+    # Steps are longer than all shorter ones together: no place is there twice.
+    reach = 0
+    for step, size in sorted(zip(steps, places.shape, strict=True)):
+        if step < 0 or (step and step <= reach):
+            return None
+        reach += step * (size - 1)
+    # Few rows at a time, so that no other table of this size is made.
+    lead = min(1, places.ndim)
+    inner = first + offsets(places.shape[lead:], steps[lead:], range(places.ndim - lead))
+    count, size = max(1, _BLOCK // inner.size), places.shape[0] if lead else 1
+    table = places if lead else places[None]
+    for start in range(0, size, count):
+        part = table[start : start + count]
+        rows = np.arange(start, start + len(part)) * (steps[0] if lead else 0)
+        if not np.array_equal(part, rows.reshape(-1, *(1,) * inner.ndim) + inner):
+            return None
+    return first, steps
+
+
+def offsets(sizes: Sequence[int], steps: Sequence[int], axes: Sequence[int]) -> np.ndarray:
+    """The sum of steps along some axes at each place along them."""
+    out = np.zeros([sizes[k] for k in axes], np.int64)
+    for place, k in enumerate(axes):
+        own = steps[k] * np.arange(sizes[k])
+        out += own.reshape([-1 if other == place else 1 for other in range(len(axes))])
+    return out
 
 
 @dataclass(frozen=True)
@@ -453,11 +511,7 @@ class Builder:
         total = sum(math.prod(part.shape) for part in parts)
         if places.size and not (places.min() >= -1 and places.max() < total):
             raise ValueError(f"index: places {places.min()} … {places.max()} of {total} entries")
-        if (
-            len(parts) == 1
-            and places.shape == parts[0].shape
-            and np.array_equal(places.ravel(), np.arange(total))
-        ):
+        if len(parts) == 1 and places.shape == parts[0].shape and (not total or _is_range(places)):
             return parts[0]
         places = places.view()
         places.flags.writeable = False
@@ -517,7 +571,7 @@ class Builder:
         size = math.prod(a.shape)
         if size > len(self._numbers):
             self.room(size)
-            self._numbers = np.arange(1 << size.bit_length(), dtype=np.int64)
+            self._numbers = np.arange(max(size, 2 * len(self._numbers)), dtype=np.int64)
             self._numbers.flags.writeable = False
             self._entries += len(self._numbers)
         return self._numbers[:size].reshape(a.shape)

@@ -130,6 +130,11 @@ class RootSearch:
     beside: int = 0
     roots: int = 0
 
+    @property
+    def is_crowded(self) -> bool:
+        """Whether too many roots were found side by side, as they are at other points, too."""
+        return self.beside > MOST_BESIDE or self.roots > MOST_ROOTS
+
     def forward(
         self, samples: Mapping[str, Residues], signs: Mapping[int, np.ndarray]
     ) -> _Forward | None:
@@ -245,7 +250,7 @@ class RootSearch:
             samples = self.draw(own)
             patterns = {k: s if s.shape[-1] == 1 else s[..., own] for k, s in signs.items()}
             batch = self.forward(samples, patterns)
-            if batch is None or self.beside > MOST_BESIDE or self.roots > MOST_ROOTS:
+            if batch is None or self.is_crowded:
                 return None
             rounds, tried = rounds + 1, tried + each
             good, first = np.unique(own[batch.origin], return_index=True)
@@ -276,7 +281,7 @@ class RootSearch:
         size = sum(node.size for node in self.program.nodes if node.batched)
         for rounds in range(1, _ROUNDS):
             batch = self.forward(self.draw(np.arange(wide)), signs(wide))
-            if batch is None or self.beside > MOST_BESIDE or self.roots > MOST_ROOTS:
+            if batch is None or self.is_crowded:
                 return False
             if len(self.characters) == len(self.at) and all(
                 _has_full_rank(parts) for parts in self.characters.values()

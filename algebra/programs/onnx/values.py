@@ -147,6 +147,8 @@ def check_numbers(array: np.ndarray, what: str) -> None:
 
 # Largest arrays whose exact numbers are kept for the next time.
 _KEPT = 1 << 20
+# Entries handled at a time, so that intermediate arrays stay in the processor's cache.
+_BLOCK = 1 << 15
 
 
 class ExactNumbers(Mapping[str, tuple[np.ndarray, int]]):
@@ -223,17 +225,27 @@ def over_denominator(array: np.ndarray, what: str) -> tuple[np.ndarray, int]:
 
 def _of_single(array: np.ndarray) -> tuple[np.ndarray, int] | None:
     """`over_denominator` of numbers of 24 bits whose sizes differ by less than 2^37, quickly."""
-    sizes = np.abs(array)
-    largest, least = sizes.max(), np.min(sizes, where=sizes > 0, initial=np.inf)
+    flat = array.astype(np.float32, copy=False).reshape(-1)
+    blocks = [slice(start, start + _BLOCK) for start in range(0, flat.size, _BLOCK)]
+    largest, least = 0.0, np.inf
+    for part in blocks:
+        sizes = np.abs(flat[part])
+        largest = max(largest, float(sizes.max()))
+        sizes[sizes == 0] = np.inf
+        least = min(least, float(sizes.min()))
     if not largest:
         return np.zeros(array.shape, np.int64), 1
-    below = max(24 - int(np.frexp(float(least))[1]), 0)
-    if below + int(np.frexp(float(largest))[1]) > 61:
+    below = max(24 - int(np.frexp(least)[1]), 0)
+    if below + int(np.frexp(largest)[1]) > 61:
         return None
-    numbers = np.ldexp(array.astype(np.float64), below).astype(np.int64)
-    common = int(np.bitwise_or.reduce(numbers, axis=None))
+    numbers, common = np.empty(flat.size, np.int64), 0
+    for part in blocks:
+        numbers[part] = np.ldexp(flat[part].astype(np.float64), below)
+        common |= int(np.bitwise_or.reduce(numbers[part]))
     spare = min(below, (common & -common).bit_length() - 1)
-    return numbers >> spare, 1 << (below - spare)
+    if spare:
+        numbers >>= spare
+    return numbers.reshape(array.shape), 1 << (below - spare)
 
 
 def _narrow(table: np.ndarray) -> np.ndarray:

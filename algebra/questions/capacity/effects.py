@@ -38,6 +38,7 @@ from algebra.programs.generic import (
     Model,
     NoPattern,
     gradients,
+    labels_move,
     random_program_point,
     work_of_sample,
 )
@@ -330,7 +331,8 @@ class _EffectSearch:
         # Values overflow, or do not exist at the model's own weights: other points decide.
         with suppress(NoPattern, NoResidues):
             if here is not None:
-                self._mark(here, found, self.structure, "here", samples, 1)
+                first = 1 if self._is_costly(here, samples) else samples
+                self._mark(here, found, self.structure, "here", first, 1)
                 self.here = found
                 # An effect here is one where training goes, at formal values of functions.
                 self.live = {name: own.copy() for name, own in found.items()}
@@ -350,7 +352,7 @@ class _EffectSearch:
         for number, model in enumerate(self.valid):
             with suppress(NoPattern, NoResidues):
                 stream = f"{number}/again"
-                self._mark(model, self.live, self.structure, stream, points=again)
+                self._mark(model, self.live, self.structure, stream, points=again, expects=False)
         if here is not None and self.here is not None:
             with suppress(NoPattern, NoResidues):
                 self._mark(here, self.here, self.live, "here again", samples, 1)
@@ -382,8 +384,11 @@ class _EffectSearch:
         stream: str,
         samples: int | None = None,
         points: int = _POINTS,
+        expects: bool = True,
     ) -> None:
         """Mark the entries, among some, with derivatives that are not 0 at some points.
+
+        If none is expected, derivatives along one direction tell first whether there is one.
 
         Raises
         ------
@@ -393,14 +398,14 @@ class _EffectSearch:
         chooses = "choose" in model.functions
         most = samples or (_ON_PATTERNS if chooses else _SAMPLES)
         if samples is None and self._is_costly(model, most):
-            most = _SAMPLES
+            most = _SAMPLES if chooses else 1
         missing: NoResidues | None = None
         for number in range(points):
             # Few samples show nearly everything.
             m = min(_SAMPLES, most) if points == _POINTS and not number else most
             for attempt in range(_ATTEMPTS):
                 try:
-                    self._mark_at(model, live, among, f"{stream}/{number}/{attempt}", m)
+                    self._mark_at(model, live, among, f"{stream}/{number}/{attempt}", m, expects)
                     break
                 except NoResidues as error:
                     missing = error
@@ -421,6 +426,7 @@ class _EffectSearch:
         among: Mapping[str, np.ndarray],
         stream: str,
         m: int,
+        expects: bool,
     ) -> None:
         """Mark entries by one backward pass modulo a short prime."""
         names = _names_left(among, live)
@@ -428,7 +434,12 @@ class _EffectSearch:
             return
         seed = f"effects/{self.seed}/{stream}"
         point = random_program_point(model, m, seed, bits=SHORT_BITS)
-        for name, slopes in gradients(model, point, m, names, random.Random(f"sum/{seed}")):
+        if not expects:
+            left = {name: among[name] & ~live[name] for name in names}
+            if not labels_move(model, point, m, left, random.Random(f"direction/{seed}")):
+                return
+        rng = random.Random(f"sum/{seed}")
+        for name, slopes in gradients(model, point, m, lambda: _names_left(among, live), rng):
             check_time()
             own = self.structure[name]
             moved = (slopes != 0) & own

@@ -14,7 +14,7 @@ from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import random_residues
-from algebra.linalg.short_primes import WIDTH, ShortRing, reduced, signed
+from algebra.linalg.short_primes import WIDTH, ShortRing, product, reduced, signed
 from tests.samples import more
 
 LARGEST = (1 << 23) - 15
@@ -97,6 +97,17 @@ def test_products_are_those_of_integers(inner):
     assert (matmul(a, b, p) == expected).all()
     stack = matmul(np.stack([a, a + 0]), np.stack([b, b]), p)
     assert (stack[1] == expected).all()
+
+
+def test_large_and_transposed_products():
+    """By rows, of matrices in either order of memory: those of integers in 62 bits."""
+    p, rng = 8191, random.Random(1)
+    a, b = random_residues((700, 20), p, rng), random_residues((20, 900), p, rng)
+    expected = (a @ b) % p
+    assert (product(a, b, p) == expected).all()
+    turned = [np.ascontiguousarray(part.T).T for part in (a, b)]
+    assert (product(*turned, p) == expected).all()
+    assert (signed(turned[0], p, np.float64) == signed(a, p, np.float64)).all()
 
 
 @pytest.mark.parametrize("size", more(20, 100))

@@ -1,10 +1,14 @@
 """Parameters without effect: the same entries as those that change no label in doubles."""
 
-import numpy as np
+import random
 
-from algebra.programs.generic import Model
+import numpy as np
+import pytest
+
+from algebra.programs.generic import Model, labels_move, random_program_point
 from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.program import Builder
+from algebra.questions.capacity import effects as effects_of_entries
 from algebra.questions.capacity.effects import reached, tables_of, without_effect
 from matchprob import capacity
 from tests.doubles import labels
@@ -96,3 +100,28 @@ def test_on_activation_patterns_nothing_is_known_anywhere():
     assert (one.where, one.size, found.effective) == ("patterns", 1, 0)
     assert "activation patterns" in one.reason
     assert found.document().title == "at least 0 of 1 learnable parameters have an effect"
+
+
+def test_labels_move_along_what_has_an_effect():
+    """A shift before a softmax moves no label, rows that are used do."""
+    model = Model(table_and_unused())
+    at = random_program_point(model, 3, "still", bits=23)
+
+    def moves(**masks):
+        return labels_move(model, at, 3, masks, random.Random(1))
+
+    rows = np.array([[True] * 2, [False] * 2] * 2)
+    assert not moves(shift=np.ones(1, bool))
+    assert not moves(table=rows, unused=np.ones(3, bool))
+    assert moves(table=~rows, shift=np.ones(1, bool))
+
+
+@pytest.mark.parametrize("name", ["block", "convnet"])
+def test_a_large_model_is_checked_alike(name, monkeypatch):
+    """With few samples of each point, as where a pass takes seconds: the same answers."""
+    path = f"examples/data/{name}.onnx"
+    expected = capacity(path, check=True)
+    monkeypatch.setattr(effects_of_entries, "_MOST_WORK", 0)
+    found = capacity(path, check=True)
+    assert found.without_effect == expected.without_effect
+    assert found.effective == expected.effective
