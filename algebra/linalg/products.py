@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.residues import ENTRIES, FEW, SHORT, SMALL, Residues, shifted, small_product
+from algebra.linalg.residues import ENTRIES, SMALL, Residues, shifted, small_product
 from algebra.linalg.short_primes import BITS, product
 
 # Doubles that hold integers: see the module's docstring.
@@ -38,7 +38,7 @@ def large_product(a: Residues, b: Residues, p: int) -> Residues:
     inner, small = a.shape[-1], p <= SMALL
     if any(part.dtype == np.float64 for part in (a, b)):
         return product(a, b, p)
-    is_short = p < 1 << BITS and inner > SHORT and a.size * b.shape[-1] >= FEW
+    is_short = p < 1 << BITS
     limit = _INNER[small]
     if inner > limit and not is_short:
         total = _product(a[..., :limit], b[..., :limit, :], p)
