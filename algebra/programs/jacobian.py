@@ -36,7 +36,8 @@ from algebra.memory_limits import NEGLIGIBLE, in_units, memory_limit
 from algebra.programs.arrays import Array, ArrayArithmetic, cut
 from algebra.programs.evaluate import Order, evaluate_in, evaluation_order
 from algebra.programs.patches import Patched, Patches, consecutive
-from algebra.programs.program import Node, Program, offsets, strides_of
+from algebra.programs.program import Node, Program
+from algebra.programs.strides import offsets, strides_of
 from algebra.time_limits import check_time
 
 # A weight: the name of its block, then its indices.
