@@ -22,18 +22,19 @@ FEW = 30_000
 # Primes of `algebra.linalg.short_primes`, and the multiplications from which that is faster.
 _SHORT_PRIMES = 1 << 23
 _FEW_SHORT = 8_000
-
 # Entries of a factor above which products are formed in parts.
 ENTRIES = 1 << 22
-
 # Entries handled at a time, so that intermediate arrays stay in the processor's cache.
 _BLOCK = 1 << 15
-
 # Odd constants of 64 bits that mix the bits of products (the generator splitmix64).
 SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
-
 # Up to this number, inverses are computed one by one.
 _FEW_INVERSES = 32
+# Random bytes drawn in one call.
+_BYTES_AT_ONCE = 1 << 27
+# Bytes from which NumPy draws them; residues of which it draws the words by a generator of its own.
+_MANY_BYTES = 1 << 16
+_MANY_WORDS = 1 << 16
 
 
 def times(a: Residues, b: Residues, p: int) -> Residues:
@@ -120,14 +121,6 @@ def added_groups(a: Residues, starts: np.ndarray, p: int) -> Residues:
 def _of_halves(high: np.ndarray, low: np.ndarray, p: int) -> Residues:
     rest = shifted(high.reshape(-1) % p, 31, p) + low.reshape(-1)
     return (rest % p).reshape(high.shape)
-
-
-# Random bytes drawn in one call.
-_BYTES_AT_ONCE = 1 << 27
-
-# Bytes from which NumPy draws them; residues of which it draws the words by a generator of its own.
-_MANY_BYTES = 1 << 16
-_MANY_WORDS = 1 << 16
 
 
 def inverses(values: Residues, p: int) -> Residues:
