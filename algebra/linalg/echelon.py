@@ -10,7 +10,7 @@ from flint import nmod_mat
 
 from algebra.linalg.modular import by_flint, matmul
 from algebra.linalg.residues import Residues
-from algebra.linalg.short_primes import BITS, ShortRing, signed
+from algebra.linalg.short_primes import BITS, signed
 from algebra.time_limits import check_time
 
 _BLOCK_COLUMNS = 512
@@ -75,7 +75,7 @@ def independent(matrix: Residues, p: int, overwrite: bool) -> list[int]:
     if p < 1 << BITS:
         own = np.array(matrix) if matrix.dtype == np.float32 and not overwrite else matrix
         short = own if own.dtype == np.float32 else signed(own, p)
-        return elimination.independent_columns(short, ShortRing(p))
+        return elimination.independent_columns(short, elimination.ShortRing(p))
     work = matrix if overwrite and matrix.flags.writeable else np.array(matrix)
     return elimination.independent_columns(work, _Residues(p))
 

@@ -8,11 +8,13 @@ operations, and the memory that of the matrix and a few blocks.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
 from flint import nmod_mat
 
+from algebra.linalg.short_primes import WIDTH, reduced, signed
 from algebra.time_limits import check_time
 
 # Rows and columns of a part of the matrix that is updated.
@@ -44,6 +46,25 @@ class ResidueRing(Protocol):
 
     def of_residues(self, values: np.ndarray) -> np.ndarray:
         """A block, from numbers 0, …, p − 1."""
+
+
+@dataclass(frozen=True)
+class ShortRing:
+    """Signed residues modulo a short prime: 32 bits in a matrix, doubles in blocks."""
+
+    p: int
+    width: int = WIDTH
+    dtype: Any = np.float64
+
+    def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        return reduced(a @ b, self.p)
+
+    def minus_product(self, c: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
+        found = a @ b
+        return reduced(np.subtract(c, found, out=found), self.p)
+
+    def of_residues(self, values: np.ndarray) -> np.ndarray:
+        return signed(values, self.p, np.float64)
 
 
 def independent_columns(matrix: np.ndarray, ring: ResidueRing) -> list[int]:

@@ -13,7 +13,6 @@ order of addition.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -123,22 +122,3 @@ def _sum_of_products(left: np.ndarray, right: np.ndarray, p: int) -> np.ndarray:
         reduced(total, p)
         total += left[..., part] @ right[..., part, :]
     return np.asarray(total)
-
-
-@dataclass(frozen=True)
-class ShortRing:
-    """Signed residues modulo a short prime: 32 bits in a matrix, doubles in blocks."""
-
-    p: int
-    width: int = WIDTH
-    dtype: Any = np.float64
-
-    def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return reduced(a @ b, self.p)
-
-    def minus_product(self, c: np.ndarray, a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        found = a @ b
-        return reduced(np.subtract(c, found, out=found), self.p)
-
-    def of_residues(self, values: np.ndarray) -> np.ndarray:
-        return signed(values, self.p, np.float64)

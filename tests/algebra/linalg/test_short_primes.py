@@ -9,12 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.linalg.echelon import _Residues, modular_echelon
-from algebra.linalg.elimination import _inverse_in_parts, independent_columns
+from algebra.linalg.elimination import ShortRing, _inverse_in_parts, independent_columns
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import random_residues
-from algebra.linalg.short_primes import WIDTH, ShortRing, product, reduced, signed
+from algebra.linalg.short_primes import WIDTH, product, reduced, signed
 from tests.samples import more
 
 LARGEST = (1 << 23) - 15
