@@ -14,7 +14,7 @@ from typing import Any, Protocol
 import numpy as np
 from flint import nmod_mat
 
-from algebra.linalg.short_primes import WIDTH, reduced, signed
+from algebra.linalg.short_primes import IN_BLOCKS, WIDTH, reduced, signed
 from algebra.time_limits import check_time
 
 # Rows and columns of a part of the matrix that is updated.
@@ -54,7 +54,7 @@ class ShortRing:
 
     p: int
     width: int = WIDTH
-    dtype: Any = np.float64
+    dtype: Any = IN_BLOCKS
 
     def product(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         return reduced(a @ b, self.p)
@@ -64,7 +64,7 @@ class ShortRing:
         return reduced(np.subtract(c, found, out=found), self.p)
 
     def of_residues(self, values: np.ndarray) -> np.ndarray:
-        return signed(values, self.p, np.float64)
+        return signed(values, self.p, IN_BLOCKS)
 
 
 def independent_columns(matrix: np.ndarray, ring: ResidueRing) -> list[int]:

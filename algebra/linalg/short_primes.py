@@ -26,8 +26,8 @@ WIDTH = 448
 _BLOCK = 1 << 15
 # Rows of a product that are formed at a time, at least.
 _ROWS = 16
-# The type of signed residues in large matrices.
-STORED = np.float32
+# The types of signed residues in large matrices, and in blocks of them that are multiplied.
+STORED, IN_BLOCKS = np.float32, np.float64
 
 
 def signed(values: np.ndarray, p: int, dtype: Any = STORED) -> np.ndarray:
