@@ -166,11 +166,9 @@ class ArrayArithmetic(ABC):
         if node.is_reshape:
             return parts[0].reshape(-1, batch)[: where.size].reshape(*node.shape, batch)
         if node.strides is not None:
-            start, steps = node.strides
-            rows = parts[0].reshape(-1, batch)[start:]
-            along = (*(step * rows.strides[0] for step in steps), rows.strides[1])
-            shape = (*node.shape, batch)
-            return np.lib.stride_tricks.as_strided(rows, shape, along, writeable=False)
+            from algebra.programs.strides import strided
+
+            return strided(parts[0].reshape(-1, batch), node.strides, node.shape)
         if len(parts) == 1 and 0 in where.strides and parts[0].size:
             # Repeated along some axes.
             few = where[tuple(slice(None if step else 1) for step in where.strides)]

@@ -171,7 +171,7 @@ class Node:
 
     @cached_property
     def strides(self) -> tuple[int, tuple[int, ...]] | None:
-        """Of an index of one large input its `algebra.programs.strides.strides_of`."""
+        """`algebra.programs.strides.strides_of` of an index of one large input."""
         places = self.places
         if not isinstance(places, np.ndarray) or len(self.inputs) > 1 or self.size < _LARGE_INDEX:
             return None
@@ -201,9 +201,8 @@ def _is_range(places: np.ndarray) -> bool:
     if not size or not places.flags.c_contiguous or places.flat[0] or places.flat[-1] != size - 1:
         return False
     flat = places.reshape(-1)
-    blocks = range(0, size, _BLOCK)
-    return all(np.array_equal(flat[k : k + _BLOCK], np.arange(k, min(k + _BLOCK, size)))
-               for k in blocks)  # fmt: skip
+    parts = ((k, min(k + _BLOCK, size)) for k in range(0, size, _BLOCK))
+    return all(np.array_equal(flat[k:end], np.arange(k, end)) for k, end in parts)
 
 
 @dataclass(frozen=True)

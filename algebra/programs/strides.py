@@ -51,3 +51,12 @@ def offsets(sizes: Sequence[int], steps: Sequence[int], axes: Sequence[int]) -> 
         own = steps[k] * np.arange(sizes[k])
         out += own.reshape([-1 if other == place else 1 for other in range(len(axes))])
     return out
+
+
+def strided(rows: np.ndarray, by: tuple[int, tuple[int, ...]], shape: Sequence[int]) -> np.ndarray:
+    """The rows at places that are a first one plus steps: a view, with the axis of columns last."""
+    first, steps = by
+    own = rows[first:]
+    along = (*(step * own.strides[0] for step in steps), own.strides[1])
+    whole = (*shape, own.shape[1])
+    return np.lib.stride_tricks.as_strided(own, whole, along, writeable=False)
