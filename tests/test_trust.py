@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.samples import LONG, many
-from tests.trust import FILE, first_accepted, shared
+from tests.trust import FILE, code_lines, first_accepted, shared
 
 KNOWN = json.loads(FILE.read_text(encoding="utf-8"))
 PAGE = Path(__file__).parents[1] / "docs/verification.md"
@@ -39,17 +39,39 @@ def test_no_lie_of_another_function_is_accepted(functions):
     assert {name for name, hit in found.items() if hit} == set()
 
 
-def test_the_page_names_each_trusted_module():
-    """The section on the trusted base lists the modules of the file, and no others."""
+def rows(title):
+    """The cells of each line of a table of the page, by the title of its first column."""
     section = (
         PAGE.read_text(encoding="utf-8").partition("## The trusted base")[2].partition("\n## ")[0]
     )
-    modules = {name.rpartition(".")[0].replace(".", "/") + ".py" for name in KNOWN}
+    table = section.partition(f"| {title} |")[2].partition("\n\n")[0]
+    return [line.strip("| ").split(" | ") for line in table.splitlines()[2:]]
+
+
+def quoted(text):
+    """The words of a text in quotation marks of code."""
+    return text.split("`")[1::2]
+
+
+def test_the_page_names_each_trusted_function():
+    """The section on the trusted base lists the functions of the file, and no others."""
     listed = {
-        word
-        for line in section.splitlines()
-        if line.startswith("| `")
-        for word in line.split("`")[1::2]
-        if word.endswith(".py") and word.startswith("algebra")
+        f"{module.removesuffix('.py').replace('/', '.')}.{name}"
+        for module, *names in (quoted(cells[0]) for cells in rows("functions"))
+        for name in names
     }
-    assert listed == modules
+    assert listed == KNOWN.keys()
+
+
+@pytest.mark.parametrize("cells", [*rows("functions"), *rows("part")], ids=lambda c: c[0][:40])
+def test_the_lines_and_tests_on_the_page_are_there(cells):
+    """The lines are those of the code, of whole modules roughly, and the tests of a row exist."""
+    if cells[0].startswith("`"):
+        module, *names = quoted(cells[0])
+        assert int(cells[1]) == code_lines(module, names)
+    else:
+        lines = sum(map(code_lines, quoted(cells[2])))
+        assert abs(int(cells[1].removeprefix("about ")) - lines) < lines / 5
+    tests = [word for word in quoted(cells[3]) if word.endswith(".py")]
+    assert tests
+    assert [word for word in tests if not (PAGE.parents[1] / word).exists()] == []

@@ -11,6 +11,7 @@ the tests of the function itself stands between an error in it and a false proof
 
 from __future__ import annotations
 
+import ast
 import functools
 import gc
 import json
@@ -41,7 +42,9 @@ FILE = Path(__file__).parent / "data/trusted_base.json"
 SECONDS = 20
 MOST_TRIES = 15
 # Modules that decide nothing about networks: messages, limits, processes.
-APART = {f"algebra.{name}" for name in ("time_limits", "errors", "memory_limits", "children")}
+APART = {
+    f"algebra.{name}" for name in ("time_limits", "work", "errors", "memory_limits", "children")
+}
 
 
 def _other_teacher() -> mp.Problem:
@@ -294,6 +297,25 @@ def in_child(work: Callable[[], bool]) -> bool:
         said = answer.read()
     os.waitpid(child, 0)
     return said == b"yes"
+
+
+def code_lines(path: str, names: Sequence[str] = ()) -> int:
+    """Lines of code of a file, or of functions in it: without comments, docstrings, empty lines."""
+    source = (FILE.parents[2] / path).read_text(encoding="utf-8")
+    lines, tree = source.splitlines(), ast.parse(source)
+    texts = {
+        number
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for number in range(node.lineno, (node.end_lineno or 0) + 1)
+    }
+    chosen = set(range(1, len(lines) + 1))
+    if names:
+        parts = [node for node in tree.body if getattr(node, "name", None) in names]
+        assert len(parts) == len(names), f"{path} has not all of {names}"
+        chosen = {n for part in parts for n in range(part.lineno, (part.end_lineno or 0) + 1)}
+    code = (lines[number - 1].strip() for number in chosen - texts)
+    return sum(bool(line) and not line.startswith("#") for line in code)
 
 
 def main() -> None:

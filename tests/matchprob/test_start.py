@@ -130,6 +130,7 @@ def test_a_check_loads_little(child, example, most, unused, tmp_path):
     lines = sum(len(Path(f).read_text(encoding="utf-8").splitlines()) for f in own.values() if f)
     assert holds == "True"
     assert 1_000 < lines <= (most if child else CALLER)
+    assert f"at most {most:,}" in (TOP / "docs/verification.md").read_text(encoding="utf-8")
     assert not {*HEAVY, "typer", "onnx"} & modules.keys()
     assert [n for n in own if n.startswith(unused)] == []
 
