@@ -20,14 +20,17 @@ PROOFS = TOP / "tests/data/certificates"
 @pytest.fixture(scope="module")
 def bare(tmp_path_factory):
     """A function that runs the checker without other packages: status, lines and messages."""
-    folder = tmp_path_factory.mktemp("packages")
-    for name in ("flint", "numpy"):
-        found = Path(find_spec(name).origin).parent
-        # With the compiled libraries beside a package.
-        for own in (found, *found.parent.glob(f"*{name}.libs")):
-            (folder / own.name).symlink_to(own)
+    folders = {}
+    for names in (("flint",), ("flint", "numpy")):
+        folders[names] = folder = tmp_path_factory.mktemp("packages")
+        for name in names:
+            found = Path(find_spec(name).origin).parent
+            # With the compiled libraries beside a package.
+            for own in (found, *found.parent.glob(f"*{name}.libs")):
+                (folder / own.name).symlink_to(own)
 
-    def run(*words):
+    def run(*words, packages=("flint", "numpy")):
+        folder = folders[packages]
         start = "import runpy, sys; sys.path[:0] = sys.argv[1:3]; del sys.argv[1:3]; "
         start += "runpy.run_module('matchprob.check', run_name='__main__', alter_sys=True)"
         done = subprocess.run(
@@ -52,10 +55,46 @@ def test_the_verdict_and_the_lines_are_those_of_verify(bare, name):
     assert (status, last, errors) == (0, f"{found.verdict}: holds", "")
 
 
-def test_what_is_missing_decides_nothing(bare):
-    """A statement that needs SciPy is unfinished, with its name."""
-    status, lines, errors = bare(PROOFS / "silent.json")
-    text = "this check needs scipy, which is not installed"
+LAYERS = mp.LinearFeedForward(q=2, widths=(1,), d=2, m=1)
+RNN = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)
+DIAGONAL = mp.Problem(RNN, {"W": [[1, 0], [0, 1]]})
+# A proof file of each other format, and one whose check multiplies sparse matrices.
+OTHERS = {
+    "low rank": lambda: mp.certify(
+        mp.Problem(mp.LinearEstimator(q=3, d=2, m=2), {"W": {"lora": 1}})
+    ).to_dict(),
+    "design": lambda: mp.design(RNN, goal="cheapest", matrices=["W"]).proof(),
+    "recording": lambda: mp.record(DIAGONAL, "entries").proof_file(),
+    "dimension": lambda: mp.dimension(
+        mp.LinearFeedForward(q=2, widths=(1,), d=2, m=1)
+    ).proof_file(),
+    "ReLU": lambda: mp.decide(
+        mp.Problem(mp.ShallowReLU(q=2, n=2, d=1, m=2), {"W1": [[1, 1], [0, 0]]})
+    ).certificate(),
+    "tanh": lambda: mp.decide(
+        mp.Problem(mp.FeedForward(1, (1,), 1, 1, activation="tanh"), {"W1": [[1]]})
+    ).certificate(),
+}
+
+
+@pytest.mark.parametrize("name", OTHERS)
+def test_each_kind_of_proof_file_holds(bare, name, tmp_path):
+    """Files of every format are checked with python-flint and NumPy alone."""
+    path = tmp_path / "proof.json"
+    path.write_text(json.dumps(OTHERS[name]()), encoding="utf-8")
+    status, lines, errors = bare(path)
+    assert (status, errors) == (0, "")
+    assert lines[-1][0].endswith(": holds")
+
+
+@pytest.mark.parametrize(
+    ("name", "packages", "missing"),
+    [("silent", ("flint", "numpy"), "scipy"), ("missed", ("flint",), "numpy")],
+)
+def test_what_is_missing_decides_nothing(bare, name, packages, missing):
+    """A statement that needs SciPy is unfinished, with its name; all need NumPy."""
+    status, lines, errors = bare(PROOFS / f"{name}.json", packages=packages)
+    text = f"this check needs {missing}, which is not installed"
     assert lines[0] == ["unfinished", "limits", text]
     assert (status, errors) == (3, "")
 
