@@ -16,12 +16,13 @@ points           Ranks that a file gives with a prime and a point, computed agai
 premises         Theorems behind verdicts, with the features of problems that their proofs cover
 problem_options  Options of problems in proof files: updates, measured weights, a teacher
 rank_claims      Claims that are based on generic ranks: their evidence, and its checks
+rank_data        A rank in a file with its witness, checked there and at new points
 reading          Reading of proof files: JSON text to plain data, within limits
 records          Tables of proof files, declared as dataclasses: read, written, made a schema
 root_evidence    A generic root count in a file: its form, and the relations between its fields
 sparse           Large matrices of proof files in sparse form
 statements       Statements of proof files: proved, probable with an error, or unfinished
 tables           Tables of proof files about networks: sizes, masks by matrix, laws
-vanishing        Structural zeros that leave no path: certificate and verification
-verdicts         Names of verdicts, and sentences that families share
+vanishing        Structural zeros that leave no path: evidence and check
+verdicts         Names of verdicts, and the note on discrete laws
 """

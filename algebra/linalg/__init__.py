@@ -16,6 +16,7 @@ rational_lp   Linear programs over the rationals, decided exactly: a small simpl
 residues      Arrays of residues: entry by entry, random ones, small products
 short_primes  Residues modulo primes of 23 bits, whose products are one product of doubles
 sparse        Matrices of residues with few entries that are not 0
+sums          Sums of residues: entry by entry, along axes, of groups of columns
 sparse_blocks  Sparse matrices as values of programs, and their Einstein sums
 sparse_products  Products of sparse matrices
 """

@@ -25,7 +25,7 @@ _FEW_SHORT = 8_000
 # Entries of a factor above which products are formed in parts.
 ENTRIES = 1 << 22
 # Entries handled at a time, so that intermediate arrays stay in the processor's cache.
-_BLOCK = 1 << 15
+BLOCK = 1 << 15
 # Odd constants of 64 bits that mix the bits of products (the generator splitmix64).
 SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
 # Up to this number, inverses are computed one by one.
@@ -45,14 +45,14 @@ def times(a: Residues, b: Residues, p: int) -> Residues:
         a, b = np.broadcast_arrays(a, b)
     if not a.ndim:
         return times(a.reshape(1), b.reshape(1), p).reshape(())
-    if a.size <= _BLOCK:
+    if a.size <= BLOCK:
         return _long_times(a, b, p)
     out = np.empty(a.shape, np.int64)
-    if a.ndim > 1 and a[0].size > _BLOCK // 4:
+    if a.ndim > 1 and a[0].size > BLOCK // 4:
         for k in range(len(a)):
             out[k] = times(a[k], b[k], p)
         return out
-    step = max(1, _BLOCK // a[0].size)
+    step = max(1, BLOCK // a[0].size)
     for start in range(0, len(a), step):
         part = slice(start, start + step)
         out[part] = _long_times(a[part], b[part], p)
@@ -89,38 +89,6 @@ def shifted(values: Residues, bits: int, p: int) -> Residues:
     """Times 2^bits modulo p, in ±(1/2 + 2^-20) p; values below 2^62, at most 31 bits."""
     quotient = np.rint(values * ((1 << bits) / p)).astype(np.int64)
     return values * np.int64(1 << bits) - quotient * p
-
-
-def sum_of(a: Residues, b: Residues, p: int) -> Residues:
-    """Entrywise sum modulo p, of residues; shapes are broadcast."""
-    total = np.asarray(np.add(a, b, order="C"))
-    # As unsigned numbers negative ones are large.
-    words = total.reshape(-1).view(np.uint64)
-    for start in range(0, words.size, _BLOCK):
-        part = words[start : start + _BLOCK]
-        np.minimum(part, part - np.uint64(p), out=part)
-    return total
-
-
-def added(a: Residues, axis: int | tuple[int, ...], p: int) -> Residues:
-    """Sums along axes modulo p, of residues; at most 2^31 of them each."""
-    if p <= SMALL:
-        return np.asarray(a.sum(axis=axis) % p)
-    high, low = (np.asarray(part.sum(axis=axis)) for part in (a >> 31, a & (SMALL - 1)))
-    return _of_halves(high, low, p)
-
-
-def added_groups(a: Residues, starts: np.ndarray, p: int) -> Residues:
-    """Sums of neighbouring columns modulo p, of residues: the groups begin at `starts`."""
-    if p <= SMALL:
-        return np.add.reduceat(a, starts, axis=1) % p
-    high, low = (np.add.reduceat(part, starts, axis=1) for part in (a >> 31, a & (SMALL - 1)))
-    return _of_halves(high, low, p)
-
-
-def _of_halves(high: np.ndarray, low: np.ndarray, p: int) -> Residues:
-    rest = shifted(high.reshape(-1) % p, 31, p) + low.reshape(-1)
-    return (rest % p).reshape(high.shape)
 
 
 def inverses(values: Residues, p: int) -> Residues:
@@ -183,8 +151,8 @@ def random_residues(shape: tuple[int, ...], p: int, rng: random.Random) -> Resid
     out = np.empty(count, np.uint64)
     # Of many, a generator whose words are drawn six times as fast gives them; its seed is drawn.
     words = np.random.PCG64(rng.getrandbits(128)).random_raw if count >= _MANY_WORDS else None
-    for start in range(0, count, _BLOCK):
-        part = out[start : start + _BLOCK]
+    for start in range(0, count, BLOCK):
+        part = out[start : start + BLOCK]
         size = part.size
         own = words(size) if words else np.frombuffer(random_bytes(8 * size, rng), np.uint64)
         np.remainder(own, np.uint64(p), out=part)

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from algebra.linalg.products import inner_limit, limb_product, limbs, with_sums
-from algebra.linalg.residues import Residues, added_groups, times
+from algebra.linalg.residues import Residues, times
 from algebra.linalg.short_primes import BITS, WIDTH, as_doubles, reduced
+from algebra.linalg.sums import added_groups
 from algebra.time_limits import check_time
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ import numpy as np
 
 from algebra.errors import Unfinished
 from algebra.linalg.modular import matmul
-from algebra.linalg.residues import Residues, added, inverses, sum_of, times
+from algebra.linalg.residues import Residues, inverses, times
 from algebra.linalg.short_primes import BITS, as_doubles, unsigned
 from algebra.linalg.sparse_blocks import SparseBlock, sparse_contraction
+from algebra.linalg.sums import added, sum_of
 from algebra.polynomials.quadratic import DegreeAboveTwo, QuadraticArray, stacked, total
 from algebra.programs.arrays import ArrayArithmetic, Signs
 from algebra.programs.patches import Patched, Patches

@@ -50,8 +50,9 @@ from typing import NamedTuple
 import numpy as np
 
 from algebra.linalg.modular import matmul
-from algebra.linalg.residues import Residues, added_groups, random_residues, times
+from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.sparse import SparseMatrix
+from algebra.linalg.sums import added_groups
 from algebra.networks.base import Network
 from algebra.problems.updates import Gain, LowRank, Tied, Update
 from algebra.ranks.jacobian import jacobian

@@ -32,7 +32,8 @@ from algebra.linalg.echelon import independent_columns, modular_echelon
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
-from algebra.linalg.residues import Residues, added, random_residues, times
+from algebra.linalg.residues import Residues, random_residues, times
+from algebra.linalg.sums import added
 from algebra.problems.allocation import Allocation
 from algebra.ranks.generic_rank import deficit_error, prime_bits
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors

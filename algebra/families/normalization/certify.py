@@ -36,8 +36,8 @@ from algebra.certificates.on_ranks import certified
 from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import estimate_steps, too_costly
-from algebra.checker.points import RankData
 from algebra.checker.premises import ALMOST_ALL
+from algebra.checker.rank_data import RankData
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation
 from algebra.families.normalization.blocks import realizes_all

@@ -24,8 +24,8 @@ from algebra.checker.checks import (
     weakest,
 )
 from algebra.checker.claim import Claim, Conclusion, verified
-from algebra.checker.points import RankData
 from algebra.checker.premises import common, need_covered
+from algebra.checker.rank_data import RankData
 from algebra.checker.records import PrimeAndPoint, Record
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.declarations import Count, Size, named_key

@@ -19,8 +19,8 @@ from algebra.checker.checks import (
     Say,
 )
 from algebra.checker.claim import Claim, Conclusion, verified
-from algebra.checker.points import RankData
 from algebra.checker.premises import LABELS_VANISH, common
+from algebra.checker.rank_data import RankData
 from algebra.checker.records import Record
 from algebra.checker.vanishing import VanishingEvidence, check_vanishing, says_vanishing
 from algebra.checker.verdicts import INTERMEDIATE

@@ -3,7 +3,7 @@
 import pytest
 
 from algebra.checker.checks import CheckFailed
-from algebra.checker.points import RankData
+from algebra.checker.rank_data import RankData
 from algebra.networks.feedforward import LinearEstimator
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells

@@ -17,15 +17,14 @@ from algebra.linalg.primes import LONG_PRIME_COUNT, PRIME_COUNT, random_prime
 from algebra.linalg.products import is_sparse
 from algebra.linalg.ranks import batched_rank, modular_rank
 from algebra.linalg.residues import (
-    added_groups,
     inverses,
     random_bytes,
     random_residues,
     rational_residues,
-    sum_of,
     times,
 )
 from algebra.linalg.short_primes import as_doubles
+from algebra.linalg.sums import added_groups, sum_of
 from algebra.systems.instances import drawn_residues
 
 PRIMES = [2, 3, 7, 65521, 1073741827, 2147483647]

@@ -5,7 +5,7 @@ from functools import cache
 
 import pytest
 
-from algebra.checker.points import RankData
+from algebra.checker.rank_data import RankData
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.problems.files import problem_from_dict
