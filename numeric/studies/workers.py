@@ -102,12 +102,12 @@ class LocalWorkers:
                     selector.unregister(event.fileobj)
                     try:
                         counts: list[InstanceCount] = one.worker.receive()
-                    except ChildCrashed:
-                        self._count_crash(one.chunk)
+                    except ChildCrashed as how:
+                        self._count_crash(one.chunk, how)
                         again.append(one.chunk)
                     except (ChildError, MemoryError) as error:
-                        how = str(error) or "the memory is not enough"
-                        raise WorkerFailed(f"{_named(one.chunk)}: {how}") from None
+                        text = str(error) or "the memory is not enough"
+                        raise WorkerFailed(f"{_named(one.chunk)}: {text}") from None
                     else:
                         yield counts
                     assign(one)
@@ -118,12 +118,12 @@ class LocalWorkers:
                 if one.chunk:
                     one.worker.close()
 
-    def _count_crash(self, chunk: list[int]) -> None:
+    def _count_crash(self, chunk: list[int], how: ChildCrashed) -> None:
         name = tuple(chunk)
         self._crashes[name] = self._crashes.get(name, 0) + 1
         if self._crashes[name] >= _MOST_CRASHES:
             raise WorkerFailed(
-                f"{_named(chunk)}: {_MOST_CRASHES} workers ended unexpectedly (out of memory?); "
+                f"{_named(chunk)}: {_MOST_CRASHES} workers ended unexpectedly (the last: {how}); "
                 "with `workers` 1 the trials are computed in this process"
             )
 

@@ -118,6 +118,37 @@ def killed_many_times(tmp_path, kills, trials, workers, problem):
     return store
 
 
+def dies(*given):
+    """In place of a chunk: the process is killed."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def lacks_memory(*given):
+    """In place of a chunk."""
+    raise MemoryError
+
+
+def has_a_bug(*given):
+    """In place of a chunk."""
+    raise KeyError("x")
+
+
+@pytest.mark.parametrize(
+    ("chunk", "words"),
+    [
+        (dies, r"trials \d+–\d+: 3 workers ended unexpectedly \(the last: a child process was "
+         r"ended by SIGKILL\); .* finished trials are kept"),
+        (lacks_memory, r"trials \d+–\d+: the memory is not enough"),
+        (has_a_bug, r"trials \d+–\d+: tests.*has_a_bug failed in a child process: KeyError: 'x'"),
+    ],
+)  # fmt: skip
+def test_a_chunk_that_cannot_be_computed(chunk, words, monkeypatch):
+    """It is tried three times where its process ends, otherwise once; its trials are named."""
+    monkeypatch.setattr("numeric.studies.workers.compute_described", chunk)
+    with Study(DIAGONAL, workers=2) as study:
+        refuses(words, study.run, 40, error=WorkerFailed)
+
+
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_killed_and_resumed(tmp_path, workers):
     """SIGKILL at random moments, then resumed: record by record the undisturbed run."""
