@@ -383,6 +383,7 @@ THROUGH = {
     "algebra/networks/lowering.py": "algebra/problems/test_reduction.py",
     "algebra/checker/problem_options.py": "algebra/checker/test_claim.py",
     "algebra/checker/tables.py": "algebra/checker/test_claim.py",
+    "algebra/linalg/products.py": "algebra/linalg/test_modular.py",
     "algebra/linalg/sparse_products.py": "algebra/linalg/test_sparse.py",
     "algebra/systems/discriminant.py": "matchprob/api/equations/test_symbolic.py",
     "algebra/systems/inspection.py": "algebra/families/linear/test_inspect.py",

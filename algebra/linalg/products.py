@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.residues import ENTRIES, SMALL, Residues, shifted, small_product
+from algebra.linalg.residues import ENTRIES, SMALL, Residues, is_sparse, shifted, small_product
 from algebra.linalg.short_primes import BITS, product
 
 # Doubles that hold integers: see the module's docstring.
@@ -23,10 +23,7 @@ _LIMBS = {True: (16, 2), False: (21, 3)}
 # of two of them in [−2^k, 2^k]; so partial sums are below K·2^(2k), and below 2^52 for K = 2^20
 # with k = 16 and for K = 2^10 with k = 21.
 _INNER = {True: 1 << 20, False: 1 << 10}
-# Matrices with at least `_MANY` entries, of which at most one in `_SPARSE` is not zero, are
-# multiplied as sparse matrices (measured), with `_COLUMNS` columns of the other factor at a time.
-_MANY = 1 << 16
-_SPARSE = 16
+# Columns of the other factor of a sparse matrix that are multiplied at a time.
 _COLUMNS = 64
 
 
@@ -158,8 +155,3 @@ def _matmul_in_parts(a: Residues, b: Residues, p: int, axis: int, step: int) -> 
         else:
             out[..., part] = _product(a, b[..., part], p)
     return out
-
-
-def is_sparse(a: Residues) -> bool:
-    """Whether an array is one large matrix with few entries that are not zero."""
-    return a.ndim == 2 and a.size >= _MANY and int(np.count_nonzero(a)) * _SPARSE <= a.size

@@ -28,6 +28,10 @@ ENTRIES = 1 << 22
 BLOCK = 1 << 15
 # Odd constants of 64 bits that mix the bits of products (the generator splitmix64).
 SPLITMIX = (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB)
+# A matrix with at least so many entries, of which at most one in `_SPARSE` is not zero, is
+# multiplied as a sparse matrix (measured).
+_MANY = 1 << 16
+_SPARSE = 16
 # Up to this number, inverses are computed one by one.
 _FEW_INVERSES = 32
 # Random bytes drawn in one call.
@@ -174,3 +178,8 @@ def rational_residues(values: np.ndarray, p: int) -> Residues:
             raise ZeroDivisionError(f"{p} divides the denominator of {value}")
         out[at] = int(value.p) % p * pow(below, -1, p) % p
     return out
+
+
+def is_sparse(a: Residues) -> bool:
+    """Whether an array is one large matrix with few entries that are not zero."""
+    return a.ndim == 2 and a.size >= _MANY and int(np.count_nonzero(a)) * _SPARSE <= a.size

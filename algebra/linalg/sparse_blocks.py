@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.linalg.products import is_sparse
+from algebra.linalg.residues import is_sparse
 from algebra.linalg.sparse import SparseMatrix
 
 

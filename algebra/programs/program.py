@@ -65,7 +65,6 @@ from typing import Any, Literal
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.memory_limits import check_memory
 from algebra.programs.patches import Patches
 from algebra.time_limits import check_time
 
@@ -348,6 +347,8 @@ class Builder:
             return
         check_time()
         if not is_value and entries > _LARGE_TABLE:
+            from algebra.memory_limits import check_memory
+
             check_memory(2 * 8 * entries, f"a table of {shown(entries)} places of entries")
         most, before = self._most, self._entries
         if is_value:

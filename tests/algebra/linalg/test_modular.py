@@ -14,10 +14,10 @@ from algebra.linalg import echelon, ranks, residues
 from algebra.linalg.echelon import modular_echelon
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import LONG_PRIME_COUNT, PRIME_COUNT, random_prime
-from algebra.linalg.products import is_sparse
 from algebra.linalg.ranks import batched_rank, modular_rank
 from algebra.linalg.residues import (
     inverses,
+    is_sparse,
     random_bytes,
     random_residues,
     rational_residues,
