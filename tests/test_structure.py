@@ -376,7 +376,6 @@ THROUGH = {
     "algebra/arguments/argued.py": "algebra/arguments/test_verify.py",
     "algebra/given.py": "algebra/test_errors.py",
     "algebra/problems/laws/pinned.py": "algebra/problems/laws/test_values.py",
-    "algebra/checker/formats.py": "algebra/checker/test_claim.py",
     "algebra/networks/chain_layout.py": "algebra/networks/test_chain.py",
     "algebra/networks/chain_program.py": "algebra/systems/test_forms.py",
     "algebra/networks/chain_units.py": "algebra/networks/test_chain.py",

@@ -2,7 +2,6 @@
 
 import json
 from dataclasses import dataclass
-from fractions import Fraction
 
 import pytest
 
@@ -10,7 +9,6 @@ from algebra.checker.checks import CheckFailed
 from algebra.checker.duals import DualInFile, Leaves
 from algebra.checker.fields import RefusedAt
 from algebra.checker.records import Record, read_form, write_form
-from algebra.checker.statements import over_points
 from algebra.errors import DualError, InputError
 from algebra.matroids.branch_and_bound import Tree
 from algebra.matroids.groups import GroupLeaf
@@ -60,19 +58,6 @@ def test_what_is_not_of_the_form_is_refused(change, place):
     """CheckFailed names the place."""
     data = Both(DUALS[0], ()).to_dict() | change
     assert refuses("", Both.from_dict, data, error=CheckFailed).place == place
-
-
-def test_as_many_points_as_the_error_asks_for():
-    """The errors of points multiply; a check that fails ends it."""
-    asked = []
-
-    def check(p, number):
-        asked.append(number)
-        return Fraction(1, 10)
-
-    points = ((7, k) for k in range(99))
-    assert over_points(points, Fraction(1, 500), check) == (Fraction(1, 1000), 3)
-    assert asked == [0, 1, 2]
 
 
 def test_refusals_inside_get_the_place():
