@@ -56,12 +56,13 @@ _MOST_WORK = 10_000_000_000
 # Points at which derivatives are 0 where there is no effect; tries of each, as divisors may be 0.
 _POINTS = 3
 _ATTEMPTS = 3
-# Fewer entries that are left may be 0 by chance.
+# So few entries that are left may be 0 by chance.
 _BY_CHANCE = 100
+_AT_FEW_PLACES = 1000
 # How often what has no gradient is tried again after others have moved, in a large model; at so
 # many points each.
 _TURNS = 6
-_FEW_TURNS = 2
+_FEW_TURNS = 1
 _DRAWS = 2
 _UNREACHED = "no label depends on it"
 _STOPPED = "its gradient is stopped: a `detach`, `no_grad`, or the row of padding"
@@ -336,11 +337,19 @@ class _EffectSearch:
                 self.here = found
                 # An effect here is one where training goes, at formal values of functions.
                 self.live = {name: own.copy() for name, own in found.items()}
-        for number, model in enumerate(models):
+        points = list(models)
+        if here is not None and len(points) > 1 and self._is_costly(here, samples):
+            # The pattern at the model's own weights comes last, since it was seen here.
+            points.append(points.pop(0))
+        for number, model in enumerate(points):
             try:
                 self._mark(model, self.live, self.structure, f"{number}", points=1)
-                if 0 < _entries_left(self.structure, self.live) < _BY_CHANCE:
-                    self._mark(model, self.live, self.structure, f"{number}/few", points=1)
+                more, few = None, _BY_CHANCE
+                if "choose" in model.functions:
+                    # Behind units that are on at few places: with more samples.
+                    more, few = _ON_PATTERNS, _AT_FEW_PLACES
+                if 0 < _entries_left(self.structure, self.live) < few:
+                    self._mark(model, self.live, self.structure, f"{number}/few", more, points=1)
                 self.valid.append(model)
             except (NoPattern, NoResidues) as error:
                 failure = error

@@ -35,7 +35,13 @@ import numpy as np
 
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.evaluate import evaluate, value_of
-from algebra.programs.generic import NoPattern, Patterns, bytes_of_sample, samples_of_part
+from algebra.programs.generic import (
+    NoPattern,
+    Patterns,
+    bytes_of_sample,
+    samples_of_part,
+    work_of_sample,
+)
 from algebra.programs.jacobian import moving_nodes
 from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program, matrix_shape
@@ -49,10 +55,12 @@ from numeric.equations.programs.enclosed import (
 )
 from numeric.equations.programs.exponentials import WideArithmetic, along, evaluate_wide, plain
 
-# Samples by which weights are adjusted; drawn weights before a program is given up; standard
-# deviation of a sum's mean after the adjustment, in units of that of the sum.
+# Samples by which weights are adjusted, few ones, multiplications for more than two; drawn weights
+# before a program is given up; standard deviation of a sum's mean after the adjustment, in units of
+# that of the sum.
 _SAMPLES = 256
 _FEW = 8
+_WORK = 1 << 32
 _TRIES = 8
 _SPREAD = 0.3
 # Values of this size, in units of the largest, count as 0; distance of weights beside others.
@@ -613,7 +621,8 @@ def _standardized(
         drawn = rng.standard_normal(shape) / np.sqrt(wide)
         weights[name] = np.abs(drawn) if name in positive else drawn
     weights |= given or {}
-    count = min(_SAMPLES, samples_at_once(program))
+    work = work_of_sample(program, frozenset(), with_signs=False)
+    count = min(_SAMPLES, samples_at_once(program), max(2, _WORK // work))
     found = _Adjusted(program, weights, _samples(program, count, tokens, 0, rng), support, rng)
     found.done |= set(given or {})
     needed = program.needed([program.output])
