@@ -89,6 +89,10 @@ def _special() -> Any:
     return special
 
 
+# From names of weights to such weights.
+Near = Callable[[Collection[str]], Mapping[str, np.ndarray]]
+
+
 class _Recorder(EntryArithmetic):
     """Doubles that record the signs, by the number of the node."""
 
@@ -184,7 +188,7 @@ def pattern_at(
     program: Program,
     weights: Mapping[str, np.ndarray],
     samples: Mapping[str, np.ndarray],
-    beside: Callable[[], Mapping[str, np.ndarray]] | None = None,
+    beside: Near | None = None,
 ) -> dict[int, np.ndarray]:
     """The signs at a point, by the numbers of the nodes that choose.
 
@@ -195,7 +199,7 @@ def pattern_at(
     samples : mapping of str to ndarray
         With the batch axis last.
     beside : callable, optional
-        Weights very near to these, which give the signs of values that are 0.
+        From names to weights very near to these, which give the signs of values that are 0.
 
     Raises
     ------
@@ -213,9 +217,13 @@ def pattern_at(
         with np.errstate(all="ignore"):
             evaluate_wide(short, recorder, fixed | few)
             if beside is not None and recorder.kinks:
-                other = _Recorder(short, maxima)
-                near = {name: value[..., None] for name, value in beside().items()}
-                evaluate_wide(short, other, near | few)
+                other, ends = _Recorder(short, maxima), list(recorder.kinks)
+                blocks = (
+                    short.nodes[k] for k in short.needed(ends) if short.nodes[k].op == "block"
+                )
+                names = [node.name for node in blocks if node.name in weights]
+                near = {name: value[..., None] for name, value in beside(names).items()}
+                evaluate_wide(short, other, near | few, ends)
                 for k, own in recorder.kinks.items():
                     recorder.pattern[k] = np.where(own, other.pattern[k], recorder.pattern[k])
         parts.append(recorder.pattern)
@@ -300,12 +308,15 @@ def own_patterns(
             return {n: v[..., np.arange(m) % v.shape[-1]] for n, v in inputs.items()}
         return _samples(program, m, tokens, seed)
 
-    def beside() -> dict[str, np.ndarray]:
-        rng = _generator(seed, 0, "beside")
-        return {
-            name: own + _BESIDE * (np.abs(own).max(initial=0) or 1) * rng.standard_normal(own.shape)
-            for name, own in weights().items()
-        }
+    order = list(program.weights)
+
+    def beside(names: Collection[str]) -> dict[str, np.ndarray]:
+        near = {}
+        for name in names:
+            own, rng = weights()[name], _generator(seed, order.index(name), "beside")
+            size = _BESIDE * (np.abs(own).max(initial=0) or 1)
+            near[name] = own + size * rng.standard_normal(own.shape)
+        return near
 
     return _PatternsAt(program, samples, lambda again: weights(), beside=beside)
 
@@ -421,7 +432,7 @@ class _PatternsAt:
     few : callable, optional
         Weights many of which are 0, by default those of a pattern.
     beside : callable, optional
-        Weights very near to those of a pattern, where values that choose may be 0.
+        From names to weights very near to those of a pattern, where values that choose may be 0.
     """
 
     def __init__(
@@ -431,7 +442,7 @@ class _PatternsAt:
         weights: Callable[[bool], Mapping[str, np.ndarray]],
         redraws: bool = False,
         few: Callable[[], Mapping[str, np.ndarray]] | None = None,
-        beside: Callable[[], Mapping[str, np.ndarray]] | None = None,
+        beside: Near | None = None,
     ) -> None:
         self._beside = beside
         self._program, self.samples, self._weights = program, samples, weights
