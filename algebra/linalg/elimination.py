@@ -118,11 +118,12 @@ def _subtract(
 def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], list[int], np.ndarray]:
     """Independent rows that span all others, and the columns independent of earlier ones.
 
-    Also the inverse of these rows and columns.  As many rows as there are columns are tried first;
-    then those that they do not span.
+    Also the inverse of these rows and columns.  As many random rows as there are columns are tried
+    first; then those that they do not span.
     """
     columns = block.shape[1]
-    first = np.flatnonzero(block.any(axis=1))[:columns]
+    # Neighbouring rows are often alike, or have zeros at the same places.
+    first = np.random.default_rng(columns).permutation(np.flatnonzero(block.any(axis=1)))[:columns]
     inverse = _inverse_in_parts(block[first], ring) if len(first) == columns else None
     if inverse is not None:
         return first.tolist(), list(range(columns)), inverse
