@@ -11,6 +11,7 @@ fields           Fields of a file read with their exact types, each refusal with
 formats          Formats of proof files: what every format has around its own statements
 maker            What made a proof file: a key that no check relies on
 minors           Regular minors in certificates: reading and verification
+new_points       A generic rank at new points, by a check's own code where matrices are small
 parts            Fields that several kinds of proof files have: a problem, prices, caps
 points           Ranks that a file gives with a prime and a point, computed again at that point
 premises         Theorems behind verdicts, with the features of problems that their proofs cover

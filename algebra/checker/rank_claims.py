@@ -1,7 +1,7 @@
 """Claims that are based on generic ranks: their evidence, and its checks, for every family.
 
 * Jacobians are compared with forward-mode derivatives (dual numbers) in random directions; ranks
-  are computed by the verifier's own elimination instead of FLINT.
+  are computed by the verifier's own elimination (`algebra.checker.new_points`).
 * A rank deficit is tested at new random primes and points.
 
 J_A and J are the Jacobians of the theorem in `algebra.ranks.jacobian`.  For every verdict that is
@@ -14,6 +14,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import numpy as np
@@ -27,12 +28,13 @@ from algebra.checker.checks import (
     Checklist,
 )
 from algebra.checker.claim import Claim
+from algebra.checker.new_points import own_rank, rank_again
 from algebra.checker.points import RankClaim
 from algebra.checker.records import Context, Converted, Record
 from algebra.checker.root_evidence import RootEvidence
 from algebra.checker.statements import RankAtMost
 from algebra.linalg.modular import matmul
-from algebra.linalg.ranks import batched_rank, modular_rank
+from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import random_residues
 from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
@@ -41,14 +43,10 @@ from algebra.problems.features import Feature
 from algebra.problems.laws.pinned import pins
 from algebra.problems.problem import Problem
 from algebra.ranks.derivatives import dual_derivative
-from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, at_enough_samples, base_of, jacobian, tangent_factors
 
 if TYPE_CHECKING:
     from algebra.ranks.minors import Minor
-
-# Matrices with at most this many label entries are ranked by the verifier's own elimination.
-_OWN_RANK = 128
 
 
 def _rank(student: bool) -> Converted:
@@ -220,7 +218,7 @@ class RankChecker:
             return PROVED
         most = RankAtMost(
             "equations", f"generic rank {claimed}; new points:", claimed,
-            lambda seed: network_rank(network, self.problem.support, seed),
+            lambda seed: rank_again(network, cells, self.problem.support, None, seed),
         )  # fmt: skip
         return most.stated(self.seed, self.say)
 
@@ -232,10 +230,15 @@ class RankChecker:
         self._attained(evidence, list(allocation.cells), claim.rank, self.problem.network)
         return self._at_most(
             evidence, allocation.size,
-            lambda seed: allocation_rank(allocation, self.problem.student(), claim.equations, seed),
+            lambda seed: rank_again(
+                self.problem.network, allocation.cells, self.problem.student(), claim.equations,
+                seed,
+            ),
         )  # fmt: skip
 
-    def _at_most(self, evidence: RankClaim, size: int, again: Callable[[int], GenericRank]) -> str:
+    def _at_most(
+        self, evidence: RankClaim, size: int, again: Callable[[int], tuple[int, Fraction]]
+    ) -> str:
         """The rank is at most the claimed one: by size, by ρ, or by odds at new points."""
         claim = self.claim
         if claim.rank > claim.equations:
@@ -288,7 +291,7 @@ class RankChecker:
             self._compare_derivatives(
                 matrix, p, place, lambda step: dual_derivative(network, point, chosen, step)
             )
-            found = _own_rank(matrix, p)
+            found = own_rank(matrix, p)
             if found < claimed and len(chosen) < len(cells):
                 found = modular_rank(jacobian(tangent_factors(network, point, names), cells, p), p)
         if found != claimed:
@@ -349,10 +352,3 @@ class RankChecker:
         """Undecided: nothing but what was checked so far is claimed."""
         self.say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
         return UNCHECKED
-
-
-def _own_rank(matrix: np.ndarray, p: int) -> int:
-    """Rank modulo p, for matrices that are not too large by the verifier's own elimination."""
-    if matrix.shape[0] <= _OWN_RANK:
-        return int(batched_rank(matrix[None], p)[0])
-    return modular_rank(matrix, p)

@@ -11,12 +11,8 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING
 
 from algebra.checker.checks import PROBABLE, CheckFailed, Say
-
-if TYPE_CHECKING:
-    from algebra.ranks.generic_rank import GenericRank
 
 
 @dataclass(frozen=True)
@@ -79,19 +75,19 @@ class RankAtMost(Statement):
     place, text : str
     rank : int
     again : callable
-        The rank at new points, which follow from a seed.
+        The rank at new points, which follow from a seed, and the bound of its error.
     """
 
     place: str
     text: str
     rank: int
-    again: Callable[[int], GenericRank]
+    again: Callable[[int], tuple[int, Fraction]]
 
     def check(self, seed: int) -> StatementShown:
-        found = self.again(seed)
-        if found.rank > self.rank:
-            raise CheckFailed(self.place, f"a new point shows rank {found.rank} > {self.rank}")
-        return StatementShown(PROBABLE, self.text, found.error)
+        rank, error = self.again(seed)
+        if rank > self.rank:
+            raise CheckFailed(self.place, f"a new point shows rank {rank} > {self.rank}")
+        return StatementShown(PROBABLE, self.text, error)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,7 @@ At given rational parameters the pattern is that of the network's own activity, 
 its Jacobian J there is a rational matrix.  Modulo a prime p that divides no denominator its rank is
 at most that over Q: a full rank is proved.  A minor of J that is not 0 is divided by few primes, so
 a deficit is wrong with a probability that the bits of the entries bound
-(`algebra.ranks.generic_rank.deficit_error`), for primes that are drawn at random.
+(`algebra.ranks.deficits.deficit_error`), for primes that are drawn at random.
 
 **What follows.**  If J has as many independent columns as parameters, no other values nearby give
 the same numbers.  Otherwise the kernel of J says which parameters are free *to first order* only:

@@ -1,6 +1,7 @@
 r"""Generic ranks: the decision whether MP = 0, and explanations by counting.
 
 budgets/      Budgets: bounds of the equations that the weights of a row, column or cross affect
+deficits      What a rank deficit at random points is worth: bounds of its error
 derivatives   Forward-mode derivatives over GF(p): matrices of dual numbers
 few_samples   Rows of the labels' Jacobian from as few samples as the rank can need
 generalization  Whether a match is the teacher's function, from ranks with more samples

@@ -8,7 +8,7 @@ S_j = S_k for some j > k, then S_i = S_k for all i ≥ k (the argument is that o
 `algebra.ranks.jacobian.enough_samples`: V(x) ⊆ S_k for a generic sample x).  So samples are added,
 each time as many as there are, until the rank is full or does not grow.  If it stops too early at
 a point, the rank of the rows considered there is below its generic value, with a probability that
-`algebra.ranks.generic_rank.deficit_error` bounds as it does for all rows together.
+`algebra.ranks.deficits.deficit_error` bounds as it does for all rows together.
 
 The rows are computed a few at a time: adjoints of all steps are in memory at once
 (`algebra.ranks.readings`).

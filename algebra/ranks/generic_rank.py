@@ -4,23 +4,13 @@ For the consequences of a rank of the Jacobian for MP see the theorem in `algebr
 
 **What is proved.** Over GF(p) at one random point a rank can only be smaller than the
 generic rank over Q.  So a rank that meets an a-priori upper bound is exact, and the point
-is a proof.  A deficit may be bad luck: a ρ×ρ minor that is not the zero polynomial vanishes
-at the random point with probability at most (its degree)/p (Schwartz–Zippel), or p may
-divide all its coefficients.  The minor has degree at most ρ·e, e the degree of the entries,
-and its coefficients are bounded by ρ! ℓ^ρ, ℓ the sum of the absolute coefficients of an
-entry; so at most log2(ρ! ℓ^ρ)/30 primes of 31 bits divide them, out of 5·10^7 from which p
-is drawn.  Independent points and primes multiply these bounds.
+is a proof.  What a deficit is worth: `algebra.ranks.deficits`.
 
 **Short and long primes.** A rank is first computed modulo one prime: of 23 bits for a large rank,
 otherwise of 31; a full one needs no bound.  If primes of 31 bits bound a deficit badly
 (`prime_bits`), it is computed modulo primes of 61 bits, of which there are 2.7·10^16: the same
 bounds with 2^60 in place of 2^30.  Two points modulo these cost less than the five or six modulo
 shorter ones that a rank of some hundreds would need.
-
-References
-----------
-.. [1] J. T. Schwartz, "Fast probabilistic algorithms for verification of polynomial
-   identities", J. ACM 27 (1980).
 """
 
 from __future__ import annotations
@@ -34,15 +24,15 @@ from math import prod
 
 import numpy as np
 
-from algebra.errors import InputError, shown
 from algebra.linalg.modular import matmul
-from algebra.linalg.primes import PRIME_SIZES, deficit_probability
+from algebra.linalg.primes import PRIME_SIZES
 from algebra.linalg.ranks import MEDIUM, modular_rank
 from algebra.linalg.residues import Residues, random_residues
 from algebra.networks.base import Factors, Network, Point
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.pinned import masks_of, pinned_bits, prime_for
+from algebra.ranks.deficits import RARE, TARGET_ERROR, deficit_error, prime_bits
 from algebra.ranks.jacobian import (
     all_cells,
     at_enough_samples,
@@ -55,83 +45,8 @@ from algebra.ranks.jacobian import (
 from algebra.ranks.size import FOR_BLOCKS, check_size
 from algebra.time_limits import check_time
 
-# A probabilistic answer is repeated until its error bound is below this.
-TARGET_ERROR = Fraction(1, 2**60)
-
-
 # Entries of a Jacobian up to which it is ranked as it is.
 _SMALL = 20_000
-# A point whose error bound is not below this does not prove a deficit.
-_USEFUL = Fraction(1, 4)
-# If all work is repeated at each point, few points are better: one of 61 bits instead of three
-# of 31 bits whose error is above this.
-RARE = Fraction(1, 1 << 16)
-
-
-def _deficit_error(
-    network: Network, rank_bound: int, more_degree: int, more_bits: int, prime: int
-) -> Fraction:
-    """`deficit_error` for primes of so many bits; combinations are those of `rank_at`."""
-    degree, bits, meetings = jacobian_of(network).entry_bound
-    return deficit_probability(rank_bound, degree + more_degree, bits + more_bits, meetings, prime)
-
-
-def prime_bits(
-    network: Network,
-    rank_bound: int,
-    more_degree: int = 0,
-    more_bits: int = 0,
-    *,
-    below: Fraction = _USEFUL,
-) -> int:
-    """Bits of the primes that bound a deficit at a point: 31 if they suffice, otherwise 61.
-
-    Parameters
-    ----------
-    below : Fraction, optional
-        The error that is small enough for primes of 31 bits.
-    network, rank_bound, more_degree, more_bits
-        As for `deficit_error`.
-    """
-    small = _deficit_error(network, rank_bound, more_degree, more_bits, PRIME_SIZES.usual)
-    return PRIME_SIZES.usual if small < below else PRIME_SIZES.long
-
-
-def deficit_error(
-    network: Network,
-    rank_bound: int,
-    more_degree: int = 0,
-    more_bits: int = 0,
-    *,
-    bits: int | None = None,
-) -> Fraction:
-    """Probability bound that one random prime and point show too small a rank.
-
-    The prime is of as many bits as `prime_bits` says, if `bits` does not.
-
-    Parameters
-    ----------
-    network : Network
-    rank_bound : int
-        Upper bound on the true generic rank.
-    more_degree, more_bits : int, optional
-        Excess of degree and bits of an entry over those of the network's own Jacobian.
-
-    Raises
-    ------
-    InputError
-        Where primes of 61 bits do not bound it.
-    """
-    bits = bits or prime_bits(network, rank_bound, more_degree, more_bits)
-    error = _deficit_error(network, rank_bound, more_degree, more_bits, bits)
-    if error >= _USEFUL:
-        raise InputError(
-            f"a rank deficit of a {network.title} of this depth and degree cannot be bounded "
-            "modulo primes below 2^61 (a deficit at one point would be wrong with probability up "
-            "to "
-            f"{shown(error)}); choose fewer steps, or an activation of lower degree"
-        )
-    return error
 
 
 @dataclass(frozen=True)

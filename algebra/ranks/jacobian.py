@@ -45,7 +45,6 @@ from algebra.networks.masks import held
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.laws.pinned import residue, restrict
-from algebra.ranks.size import FOR_ECHELON, check_size
 
 # Entries handled at a time if left factors differ between samples.
 _AT_ONCE = 1 << 18
@@ -189,6 +188,8 @@ def jacobian(factors: Factors, cells: Sequence[Cell], p: int) -> Residues:
 
 def columns_at(network: Network, point: Point, cells: Sequence[Cell]) -> Residues:
     """Columns of the Jacobian (dm × number of cells) for some cells at a point."""
+    from algebra.ranks.size import FOR_ECHELON, check_size
+
     check_size(network, len(cells), per_entry=FOR_ECHELON)
     names = sorted({cell[0] for cell in cells})
     return jacobian(tangent_factors(network, point, names), cells, point.p)

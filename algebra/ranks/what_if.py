@@ -35,7 +35,7 @@ from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.sums import added
 from algebra.problems.allocation import Allocation
-from algebra.ranks.generic_rank import deficit_error, prime_bits
+from algebra.ranks.deficits import deficit_error, prime_bits
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
 
 # Number of random combinations that represent the columns beyond a basis.

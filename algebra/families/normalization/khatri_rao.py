@@ -46,7 +46,8 @@ from algebra.errors import InputError, whole_number
 from algebra.linalg.primes import random_points
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import Residues, random_residues
-from algebra.ranks.generic_rank import TARGET_ERROR, GenericRank
+from algebra.ranks.deficits import TARGET_ERROR
+from algebra.ranks.generic_rank import GenericRank
 
 # Number of entries of the Boolean matrices that are matched in one call.
 _AT_ONCE = 20_000_000

@@ -35,7 +35,8 @@ from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
-from algebra.ranks.generic_rank import deficit_error, generic_rank, network_rank, prime_bits
+from algebra.ranks.deficits import deficit_error, prime_bits
+from algebra.ranks.generic_rank import generic_rank, network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.words import plural
 

@@ -52,13 +52,8 @@ from algebra.linalg.residues import inverses, times
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.cells import cell_columns, cells_data, cells_text
 from algebra.questions.design.demand import line_name, line_of
-from algebra.ranks.generic_rank import (
-    TARGET_ERROR,
-    allocation_rank,
-    deficit_error,
-    network_rank,
-    prime_bits,
-)
+from algebra.ranks.deficits import TARGET_ERROR, deficit_error, prime_bits
+from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result, named
 from algebra.time_limits import check_time

@@ -23,7 +23,7 @@ be compensated by the others of its group; no other group changes.
 **Proof modulo p** at a random point.  A cell that some dependence contains there, if the rank is
 ρ_A (a proved lower bound that equals its upper bound), is free: deleting it preserves the rank.
 That a cell is *not* free may be due to an unlucky point, with probability at most that of a rank
-deficit (`algebra.ranks.generic_rank.deficit_error`), so points are repeated; if r = ρ_A there is no
+deficit (`algebra.ranks.deficits.deficit_error`), so points are repeated; if r = ρ_A there is no
 kernel at all, and every cell is determined, proved; if all cells are free and in one
 group, one point proves it.
 """
@@ -43,15 +43,9 @@ from algebra.linalg.residues import Residues
 from algebra.networks.base import Network
 from algebra.problems.allocation import Allocation, Cell
 from algebra.questions.identify.effects import have_effect
+from algebra.ranks.deficits import RARE, TARGET_ERROR, deficit_error, prime_bits
 from algebra.ranks.few_samples import span_of_labels
-from algebra.ranks.generic_rank import (
-    RARE,
-    TARGET_ERROR,
-    GenericRank,
-    allocation_rank,
-    deficit_error,
-    prime_bits,
-)
+from algebra.ranks.generic_rank import GenericRank, allocation_rank
 from algebra.ranks.jacobian import columns_at, is_in_parts, random_point
 from algebra.time_limits import OutOfTime
 
@@ -196,7 +190,7 @@ def fibre_of_moves(
     stream : str
         It determines the random points.
     bits : int, optional
-        Bits of the primes: `algebra.ranks.generic_rank.prime_bits`.
+        Bits of the primes: `algebra.ranks.deficits.prime_bits`.
     effective : ndarray of bool, optional
         Which weights may have an effect (`algebra.questions.identify.effects`), if directions are
         those of single weights: a rank of their number leaves exactly the others free.

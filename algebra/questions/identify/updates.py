@@ -33,9 +33,9 @@ from algebra.problems.allocation import Cell
 from algebra.problems.learning import Learning
 from algebra.questions.identify.effects import have_effect
 from algebra.questions.identify.fibre import Fibre, fibre_of_moves
+from algebra.ranks.deficits import RARE, deficit_error, prime_bits
 from algebra.ranks.derivatives import dual_point
 from algebra.ranks.few_samples import span_of_labels
-from algebra.ranks.generic_rank import RARE, deficit_error, prime_bits
 from algebra.ranks.jacobian import columns_at, is_in_parts, random_point
 from algebra.ranks.parametrized import Parametrized, learning_rank, learning_weights
 

@@ -26,7 +26,7 @@ neuron without outgoing synapses is known from its own numbers only.
 
 **Combinations.** If an element has more rows than its rank can be, this number of random
 combinations of them has the same rank, together with any other rows, except with a probability that
-`algebra.ranks.generic_rank.deficit_error` bounds.
+`algebra.ranks.deficits.deficit_error` bounds.
 """
 
 from __future__ import annotations

@@ -76,13 +76,8 @@ from algebra.questions.record.target import (
     determined_part,
     with_target,
 )
-from algebra.ranks.generic_rank import (
-    RARE,
-    GenericRank,
-    deficit_error,
-    prime_bits,
-    rank_at_points,
-)
+from algebra.ranks.deficits import RARE, deficit_error, prime_bits
+from algebra.ranks.generic_rank import GenericRank, rank_at_points
 from algebra.ranks.jacobian import random_point
 from algebra.ranks.parametrized import by_parameters
 from algebra.ranks.readings import entries_at_once, reading_tables

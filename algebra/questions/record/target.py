@@ -55,7 +55,7 @@ from algebra.questions.record.elements import (
     numbers_of,
     title,
 )
-from algebra.ranks.generic_rank import deficit_error
+from algebra.ranks.deficits import deficit_error
 from algebra.time_limits import check_time
 
 if TYPE_CHECKING:

@@ -29,13 +29,8 @@ from algebra.networks.base import Network
 from algebra.problems.allocation import Cell
 from algebra.questions.theorems.corrected import CORRECTED
 from algebra.questions.theorems.statements import THEOREMS, VERDICT_OF_CODE, Theorem
-from algebra.ranks.generic_rank import (
-    TARGET_ERROR,
-    deficit_error,
-    generic_rank,
-    network_rank,
-    prime_bits,
-)
+from algebra.ranks.deficits import TARGET_ERROR, deficit_error, prime_bits
+from algebra.ranks.generic_rank import generic_rank, network_rank
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.results import Result, attribute_columns, named
 from algebra.time_limits import OutOfTime, check_time, unlimited

@@ -9,12 +9,6 @@ from algebra.arguments.recount import SolutionCount
 from algebra.checker.checks import PROBABLE, PROVED, UNFINISHED, CheckFailed
 from algebra.checker.root_evidence import Recount
 from algebra.checker.statements import AtNewPoints, RankAtMost, bound_text, error_words, over_points
-from algebra.ranks.generic_rank import GenericRank
-
-
-def rank(value, error):
-    """A generic rank of some points."""
-    return GenericRank(value, 9, 101, 7, ((101, 7),), error)
 
 
 def said(statement, seed=5):
@@ -33,7 +27,7 @@ def test_a_rank_at_new_points(error, words):
 
     def again(seed):
         seeds.append(seed)
-        return rank(2, error)
+        return 2, error
 
     assert said(RankAtMost("rank", "rank 3:", 3, again)) == (PROBABLE, [("rank", PROBABLE, words)])
     assert seeds == [5]
@@ -42,7 +36,7 @@ def test_a_rank_at_new_points(error, words):
 def test_a_larger_rank_is_refused_at_its_place():
     """One point of larger rank refutes the statement, and nothing is said."""
     with pytest.raises(CheckFailed, match="a new point shows rank 4 > 3") as refused:
-        said(RankAtMost("equations", "", 3, lambda seed: rank(4, Fraction(0))))
+        said(RankAtMost("equations", "", 3, lambda seed: (4, Fraction(0))))
     assert refused.value.place == "equations"
 
 

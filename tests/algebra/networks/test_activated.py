@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from algebra.networks.base import Network
 from algebra.networks.kinds import network_from_dict
 from algebra.ranks.budgets.cover import budget_violations
-from algebra.ranks.generic_rank import TARGET_ERROR, allocation_rank
+from algebra.ranks.deficits import TARGET_ERROR
+from algebra.ranks.generic_rank import allocation_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import RNN, Allocation, FeedForward, InputError
 from tests.refusals import refuses

@@ -19,14 +19,8 @@ from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.ranks import generic_rank as module
-from algebra.ranks.generic_rank import (
-    TARGET_ERROR,
-    allocation_rank,
-    deficit_error,
-    generic_rank,
-    network_rank,
-    rank_at,
-)
+from algebra.ranks.deficits import TARGET_ERROR, deficit_error
+from algebra.ranks.generic_rank import allocation_rank, generic_rank, network_rank, rank_at
 from algebra.ranks.jacobian import all_cells, at_enough_samples, columns_at, random_point
 from tests.algebra.ranks.cases import P, derivative
 from tests.refusals import refuses

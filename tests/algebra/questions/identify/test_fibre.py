@@ -9,7 +9,7 @@ import sympy
 
 from algebra.linalg.echelon import modular_kernel
 from algebra.questions.identify.fibre import fibre, fibre_of_moves
-from algebra.ranks.generic_rank import TARGET_ERROR, prime_bits
+from algebra.ranks.deficits import TARGET_ERROR, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import OutOfTime
 from matchprob import RNN, Allocation, LinearFeedForward

@@ -1,0 +1,83 @@
+"""A generic rank at new points, by a check's own code where matrices are small.
+
+The whole Jacobian is computed at each point and eliminated here; nothing is projected or left out,
+as `algebra.ranks.generic_rank` does, which serves for large matrices.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Sequence
+from fractions import Fraction
+
+import numpy as np
+
+from algebra.linalg.ranks import batched_rank, modular_rank
+from algebra.networks.base import Network, Support
+from algebra.networks.protocols import jacobian_of
+from algebra.problems.allocation import Cell
+from algebra.problems.laws.pinned import pinned_bits, prime_for
+from algebra.ranks.deficits import RARE, TARGET_ERROR, deficit_error, prime_bits
+from algebra.ranks.jacobian import (
+    at_enough_samples,
+    enough_samples,
+    is_in_parts,
+    jacobian,
+    random_point,
+    tangent_factors,
+)
+from algebra.time_limits import check_time
+
+# Matrices with at most this many rows are ranked by the check's own elimination.
+_OWN_ROWS = 128
+# Entries of a Jacobian up to which it is ranked here.
+_SMALL = 20_000
+
+
+def rank_again(
+    network: Network, cells: Sequence[Cell], support: Support, upper: int | None, seed: int
+) -> tuple[int, Fraction]:
+    """The largest rank of some columns at new points, and the bound of its error.
+
+    Parameters
+    ----------
+    network : Network
+    cells : sequence of cells
+    support : mapping of str to mask
+        A student's with its exact numbers.
+    upper : int or None
+        A known upper bound.
+    seed : int
+        Primes and points follow from it.
+    """
+    known = jacobian_of(network)
+    if is_in_parts(network) or enough_samples(network, len(cells)).outputs * len(cells) > _SMALL:
+        from algebra.ranks.generic_rank import generic_rank
+
+        found = generic_rank(network, cells, support=support, upper=upper, seed=seed)
+        return found.rank, found.error
+    bound = min(len(cells), known.label_dimension_bound, *([] if upper is None else [upper]))
+    rng = random.Random(f"again/{seed}")
+    more = known.entry_bound.degree * pinned_bits(support)
+    bits = prime_bits(known, bound, 0, more, below=RARE)
+    best, error = -1, Fraction(1)
+    while error >= TARGET_ERROR:
+        check_time()
+        p, number = prime_for(support, rng, bits), rng.randrange(1 << 32)
+        point = random_point(network, p, number, support)
+        fewer, point = at_enough_samples(network, point, len(cells))
+        names = sorted({cell[0] for cell in cells})
+        rank = own_rank(jacobian(tangent_factors(fewer, point, names), cells, p), p) if cells else 0
+        if rank >= bound:
+            return rank, Fraction(0)
+        if rank > best:
+            best, error = rank, Fraction(1)
+        error *= deficit_error(known, bound, 0, more, bits=bits)
+    return best, error
+
+
+def own_rank(matrix: np.ndarray, p: int) -> int:
+    """Rank modulo p, for matrices that are not too large by the check's own elimination."""
+    if matrix.shape[0] <= _OWN_ROWS:
+        return int(batched_rank(matrix[None], p)[0])
+    return modular_rank(matrix, p)
