@@ -205,13 +205,14 @@ def _of_model(read: Read, name: str, data: Any, seed: int) -> Dimension:
 def _drawn(model: Model, seed: int) -> Iterator[Piece]:
     """The patterns of a network, which has no weights of its own."""
     from algebra.questions.capacity import Piece
+    from algebra.questions.capacity.pieces import ANY
     from numeric.equations.programs.patterns import drawn_patterns
 
     for k in range(PATTERNS if "choose" in model.functions else 1):
         patterns = drawn_patterns(
             model.program, tokens=model.tokens, support=model.support, seed=seed + k
         )
-        yield Piece("generic", replace(model, patterns=patterns, order=seed + k))
+        yield Piece(ANY, replace(model, patterns=patterns, order=seed + k))
 
 
 @beside_held()
@@ -224,6 +225,7 @@ def _by_program(
     from algebra.programs.scales import scales
     from algebra.programs.tokens import number_of_samples
     from algebra.questions.capacity import whole_rank
+    from algebra.questions.capacity.pieces import ANY
     from algebra.questions.identify.dimension import Dimension
 
     expected, most = None, parameters
@@ -263,7 +265,7 @@ def _by_program(
     is_full = rank == samples * best.model.outputs
     grows = not is_whole and (is_full or not chooses) and best.samples is None and not is_bound
     stopped = is_cut or (grows and rank < most)
-    if not chooses and best.at == "generic":
+    if not chooses and best.at == ANY:
         known_by = f"found with ranks that are {exactness.words}"
     else:
         place = {"file": "the model's own weights", "data": "the given samples"}.get(best.at)
@@ -281,7 +283,7 @@ def _by_program(
     some = every is None or samples < every
     if some and rank < most:
         known_by += "; other choices of tokens may have a larger one"
-    is_everywhere = is_whole and not chooses and not some and best.at == "generic"
+    is_everywhere = is_whole and not chooses and not some and best.at == ANY
     return Dimension(
         None, name, rank if not is_bound and (rank == most or is_everywhere) else None,
         None if is_bound else rank, expected, ambient, parameters, samples, known_by,
