@@ -17,6 +17,7 @@ read_out      The matrix that a program applies last, and what it reads
 sketches     Products of a Jacobian with few random directions, by vectors along the axes
 tokens       Samples of tokens: different ones, in one order for all points
 scales       Diagonal changes of the weights that leave the labels unchanged
+chosen_labels  Fewer labels than all outputs: the last position, random directions
 strides      Indices that move, cut or repeat whole axes
 residues     Values over GF(p), p below 2^61; polynomials of degree at most two
 roles        Parameters of a model by their use: biases, norms, matrices, the last layer

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 from algebra.errors import InputError, whole_number
 from algebra.memory_limits import beside_held
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.models import as_read
+from matchprob.api.models import as_read, with_labels
 from matchprob.api.subsets import (
     Patterns,
     default_subsets,
@@ -79,6 +79,7 @@ def capacity(
     sizes: common.Sizes = ...,
     constants: common.Constants = ...,
     output: common.OutputName = ...,
+    outputs: str | int = ...,
     seed: int = ...,
     timeout: float = ...,
 ) -> CapacityCheck: ...
@@ -97,6 +98,7 @@ def capacity(
     sizes: common.Sizes = ...,
     constants: common.Constants = ...,
     output: common.OutputName = ...,
+    outputs: str | int = ...,
     seed: int = ...,
     timeout: float = ...,
     progress: common.WorkProgress = ...,
@@ -131,6 +133,7 @@ def capacity(
     sizes: common.Sizes = None,
     constants: common.Constants = (),
     output: common.OutputName = "",
+    outputs: Annotated[str | int, LineOption(metavar="LABELS", word=str)] = "",
     seed: common.Seed = 0,
     timeout: common.Timeout = math.inf,
     progress: common.WorkProgress = None,
@@ -166,6 +169,9 @@ def capacity(
         require a gradient; also which patterns match nothing.
     any_weights : bool, optional
         Also the rank and the capacity at any weights of this architecture, frozen ones included.
+    outputs : str or int, optional
+        Fewer labels than all outputs: those of the last position of a sequence (last), a number of
+        random directions, or both (last:64).
 
     Returns
     -------
@@ -196,6 +202,8 @@ def capacity(
         if not found.parameters:
             raise InputError(f"{named or '`model`'}: it has no parameters, so nothing can learn")
         seed = whole_number(seed, "seed", 0)
+        if outputs != "":
+            found = with_labels(found, outputs, seed)
         if check:
             return _checked(found, learn, named, data, seed)
         subsets = named_subsets(found, learn)

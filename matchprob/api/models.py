@@ -128,3 +128,16 @@ def inputs_of(module: Any) -> Any:
         "capacity(module, example_inputs=x) with a tensor x, or "
         "capacity(from_torch(module, x))"
     )
+
+
+def with_labels(read: Read, outputs: str | int, seed: int = 0) -> Read:
+    """A model with fewer labels: see `algebra.programs.chosen_labels`.
+
+    Raises
+    ------
+    InputError
+    """
+    from algebra.programs.chosen_labels import ChosenLabels
+
+    program, words = ChosenLabels.read(outputs).of(read.program, seed)
+    return replace(read, program=program, assumed=(*read.assumed, words))
