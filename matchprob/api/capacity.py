@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, overload
 
 from algebra.errors import InputError, whole_number
 from algebra.memory_limits import beside_held
-from algebra.time_limits import limited, positive_seconds
+from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.api.models import as_read, with_labels
 from matchprob.api.subsets import (
     Patterns,
@@ -82,6 +83,7 @@ def capacity(
     outputs: str | int = ...,
     seed: int = ...,
     timeout: float = ...,
+    progress: common.WorkProgress = ...,
 ) -> CapacityCheck: ...
 @overload
 def capacity(
@@ -195,7 +197,7 @@ def capacity(
 
     with (
         limited(positive_seconds(timeout, "timeout")),
-        counted(progress, "ranks of subsets") as advance,
+        counted(progress, "entries with an effect" if check else "ranks of subsets") as advance,
     ):
         found = as_read(model, example_inputs, sizes, constants, output)
         named = str(model) if isinstance(model, str | Path) else ""
@@ -205,7 +207,7 @@ def capacity(
         if outputs != "":
             found = with_labels(found, outputs, seed)
         if check:
-            return _checked(found, learn, named, data, seed)
+            return _checked(found, learn, named, data, seed, advance)
         subsets = named_subsets(found, learn)
         if not isinstance(lora, Sequence) or len(lora):
             subsets += low_rank_subsets(found, lora, on)
@@ -243,7 +245,10 @@ def _with_strengths(
     [subset] = [one for one in subsets if one.name == row.name][:1]
     if own is None or here is None or not here.capacity or subset.low_rank:
         return row
-    found = extreme_singular_values(own.model, subset.names, here.capacity)
+    found = None
+    # The ranks that are known are kept when the time is over.
+    with suppress(OutOfTime, KeyboardInterrupt):
+        found = extreme_singular_values(own.model, subset.names, here.capacity)
     if found is None:
         return row
     return replace(row, at_weights=replace(here, smallest=found[0], largest=found[1]))
@@ -302,8 +307,9 @@ def assert_trainable(
 
 
 def _checked(
-    found: Read, learn: Patterns | Mapping[str, Patterns], name: str, data: Any, seed: int
-) -> CapacityCheck:
+    found: Read, learn: Patterns | Mapping[str, Patterns], name: str, data: Any, seed: int,
+    advance: Callable[[int, int], None] | None,
+) -> CapacityCheck:  # fmt: skip
     """Which of the parameters that learn have an effect."""
     import numpy as np
 
@@ -339,7 +345,7 @@ def _checked(
         program=found.program, here=None if here is None else here.model,
         samples=None if here is None else here.samples,
         after=lambda masks: moved_model(found, here, masks, seed=seed), absent=found.absent,
-        stopped=found.stopped, seed=seed,
+        stopped=found.stopped, seed=seed, progress=advance,
     )  # fmt: skip
     size = sum(every[name] for name in names)
     unmatched = tuple(pattern for pattern, own in by_pattern.items() if not own)

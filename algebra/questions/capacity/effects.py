@@ -268,6 +268,7 @@ def without_effect(
     absent: Mapping[str, int] | None = None,
     stopped: Collection[str] = (),
     seed: int = 0,
+    progress: Callable[[int, int], None] | None = None,
 ) -> tuple[tuple[NoEffect, ...], dict[str, int]]:
     """The entries of parameters that have no effect, and the numbers of those not decided.
 
@@ -288,13 +289,16 @@ def without_effect(
     stopped : collection of str, optional
         Those of them whose gradient is stopped.
     seed : int, optional
+    progress : callable, optional
+        Called during the passes with the numbers of entries that are shown to have an effect, and
+        of all.
 
     Raises
     ------
     NoPattern
         If no model has an activation pattern.
     """
-    search = _EffectSearch(program, names, dict(absent or {}), seed)
+    search = _EffectSearch(program, names, dict(absent or {}), seed, progress)
     with suppress(OutOfTime, KeyboardInterrupt):
         search.run(models, here, samples, after)
     return search.answer(stopped)
@@ -304,9 +308,10 @@ class _EffectSearch:
     """Marks of the entries that have an effect: anywhere, here, and after others have moved."""
 
     def __init__(
-        self, program: Program, names: Sequence[str], absent: Mapping[str, int], seed: int
-    ) -> None:
-        self.names, self.absent, self.seed = names, absent, seed
+        self, program: Program, names: Sequence[str], absent: Mapping[str, int], seed: int,
+        progress: Callable[[int, int], None] | None,
+    ) -> None:  # fmt: skip
+        self.names, self.absent, self.seed, self.progress = names, absent, seed, progress
         self.structure = reached(program, [name for name in names if name not in absent])
         self.tables = tables_of(program)
         self.live = {name: np.zeros(mask.shape, bool) for name, mask in self.structure.items()}
@@ -447,7 +452,8 @@ class _EffectSearch:
             left = {name: among[name] & ~live[name] for name in names}
             if not labels_move(model, point, m, left, random.Random(f"direction/{seed}")):
                 return
-        rng = random.Random(f"sum/{seed}")
+        rng, size = random.Random(f"sum/{seed}"), sum(own.size for own in among.values())
+        shown = size - _entries_left(among, live)
         for name, slopes in gradients(model, point, m, lambda: _names_left(among, live), rng):
             check_time()
             own = self.structure[name]
@@ -455,6 +461,9 @@ class _EffectSearch:
             if name in self.tables:
                 # A row that no token of these few samples chooses counts like the others.
                 moved = own & moved.any(axis=0)
+            if self.progress is not None:
+                shown += int((moved & among[name] & ~live[name]).sum())
+                self.progress(shown, size)
             live[name] |= moved
 
     def answer(self, stopped: Collection[str]) -> tuple[tuple[NoEffect, ...], dict[str, int]]:

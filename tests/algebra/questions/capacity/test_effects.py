@@ -10,7 +10,9 @@ from algebra.programs.onnx import Read, read_onnx
 from algebra.programs.program import Builder
 from algebra.questions.capacity import effects as effects_of_entries
 from algebra.questions.capacity.effects import reached, tables_of, without_effect
+from algebra.time_limits import OutOfTime
 from matchprob import capacity
+from numeric.equations.programs import singular
 from tests.doubles import labels
 
 
@@ -125,3 +127,24 @@ def test_a_large_model_is_checked_alike(name, monkeypatch):
     found = capacity(path, check=True)
     assert found.without_effect == expected.without_effect
     assert found.effective == expected.effective
+
+
+def test_progress_of_a_check():
+    """Numbers of entries shown to have an effect, which never fall, and of all."""
+    seen = []
+    found = capacity("examples/data/block.onnx", check=True, progress=lambda *at: seen.append(at))
+    assert len(seen) > 5
+    assert {total for _, total in seen} == {found.trainable}
+    assert [done for done, _ in seen] == sorted(done for done, _ in seen)
+    assert seen[-1][0] == found.effective
+
+
+def test_rows_are_kept_when_the_time_is_over(monkeypatch):
+    """Ranks that are known when the singular values take too long are returned, in Python too."""
+
+    def late(*_):
+        raise OutOfTime
+
+    monkeypatch.setattr(singular, "extreme_singular_values", late)
+    [row] = capacity("examples/data/block.onnx", "norms").subsets
+    assert (row.rank, row.at_weights.rank, row.at_weights.smallest) == (32, 32, None)
