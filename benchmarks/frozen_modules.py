@@ -2,8 +2,9 @@
 
 What is frozen keeps its values, what learns is drawn anew, several times, with new samples: the
 largest rank of torch's Jacobian in doubles must be the rank of `capacity` where training goes, and
-the parameters without a gradient in all draws those that its check names.  Run it where torch is
-installed::
+the parameters without a gradient in all draws those that its check names.  With ReLU each draw has
+another activation pattern, of which one side may miss one; so both sides are compared on the same
+pattern: at the module's own weights, for the same samples.  Run it where torch is installed::
 
     python -m benchmarks.frozen_modules [FIRST [COUNT]]
 """
@@ -23,9 +24,10 @@ SMALLEST = 1e-9
 
 
 def made(rng):
-    """A module, whether its samples are tokens, and the number of inputs."""
+    """A module, whether its samples are tokens, the number of inputs, and whether it has ReLU."""
     q, h = (int(rng.integers(2, 5)) for _ in range(2))
-    act = [torch.tanh, torch.sin, nn.functional.softplus, torch.relu][int(rng.integers(4))]
+    which = int(rng.integers(4))
+    act = [torch.tanh, torch.sin, nn.functional.softplus, torch.relu][which]
     stops, gated, padded = (bool(rng.integers(2)) for _ in range(3))
     stop = (lambda v: v.detach()) if stops else (lambda v: v)
     parts = {"a": nn.Linear(q, h), "b": nn.Linear(h, h), "c": nn.Linear(h, 2)}
@@ -40,7 +42,7 @@ def made(rng):
         h = first + (s.g if gated else 1) * act(s.b(first))
         return s.c(h)
 
-    return Computes(forward, **parts), padded, q
+    return Computes(forward, **parts), padded, q, which == 3
 
 
 def damaged(rng, net):
@@ -82,11 +84,31 @@ def jacobian(net, names, samples):
     return np.array(rows)
 
 
+def rank_of(J):
+    """The rank of a Jacobian, and which of its columns are not 0."""
+    sizes = np.linalg.norm(J, axis=0)
+    real = sizes > 1e-12 * max(sizes.max(), 1e-300)
+    if not real.any():
+        return 0, real
+    singular = np.linalg.svd(J[:, real] / sizes[real], compute_uv=False)
+    return int((singular > SMALLEST * singular[0]).sum()), real
+
+
+def compared(rank, is_sure, effective, most, moved):
+    """What differs between the two sides, in words."""
+    texts = []
+    if rank < most or (is_sure and rank != most):
+        texts.append(f"rank {rank} ({'exact' if is_sure else 'a bound'}), torch {most}")
+    if effective != int(moved.sum()):
+        texts.append(f"{effective} have an effect, torch {int(moved.sum())}")
+    return "; ".join(texts)
+
+
 def faults(number):
     """What differs, in words."""
     rng = np.random.default_rng([58, number])
     torch.manual_seed(number)
-    net, tokens, q = made(rng)
+    net, tokens, q, has_relu = made(rng)
     net = net.double()
     damaged(rng, net)
     names = [n for n, p in net.named_parameters() if p.requires_grad]
@@ -94,13 +116,20 @@ def faults(number):
     m = size + 8
     draw = (lambda: torch.randint(0, 4, (m, 3))) if tokens else (
         lambda: torch.as_tensor(rng.standard_normal((m, q))))  # fmt: skip
+    x = draw()
     try:
-        read = mp.from_torch(net, draw())
+        read = mp.from_torch(net, x)
         checked = mp.capacity(read, check=True)
         learns = [n for n in names if n in read.parameters]
-        rank = mp.capacity(read, {"own": learns}).subsets[0] if learns else None
+        more = {"data": x.numpy(), "m": m} if has_relu else {}
+        row = mp.capacity(read, {"own": learns}, **more).subsets[0] if learns else None
     except mp.InputError as error:
         return f"refused: {error}"
+    if has_relu:
+        here = row.at_weights if row else None
+        still = sum(one.size for one in checked.without_effect)
+        own = (here.rank, here.exact) if here else (0, True)
+        return compared(*own, checked.trainable - still, *rank_of(jacobian(net, names, x)))
     most, moved = 0, np.zeros(size, bool)
     table = net.table.weight.detach()[0].clone() if tokens else None
     for _ in range(DRAWS):
@@ -110,22 +139,11 @@ def faults(number):
         if tokens:
             # The row of padding never learns.
             net.table.weight.data[0] = table
-        J = jacobian(net, names, draw())
-        sizes = np.linalg.norm(J, axis=0)
-        real = sizes > 1e-12 * max(sizes.max(), 1e-300)
-        moved |= real
-        if real.any():
-            singular = np.linalg.svd(J[:, real] / sizes[real], compute_uv=False)
-            most = max(most, int((singular > SMALLEST * singular[0]).sum()))
-    own = 0 if rank is None else rank.rank
-    sure = rank is None or rank.exact
-    texts = []
-    if own < most or (sure and own != most):
-        texts.append(f"rank {own} ({'exact' if sure else 'a bound'}), torch {most}")
+        rank, real = rank_of(jacobian(net, names, draw()))
+        most, moved = max(most, rank), moved | real
+    own = (row.rank, row.exact) if row else (0, True)
     anywhere = sum(one.size for one in checked.without_effect if one.where == "anywhere")
-    if checked.trainable - anywhere != int(moved.sum()):
-        texts.append(f"{checked.trainable - anywhere} have an effect, torch {int(moved.sum())}")
-    return "; ".join(texts)
+    return compared(*own, checked.trainable - anywhere, most, moved)
 
 
 def main(first=0, count=300):
