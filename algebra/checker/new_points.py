@@ -13,7 +13,7 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.linalg.ranks import batched_rank, modular_rank
-from algebra.networks.base import Network, Support
+from algebra.networks.base import Network, Point, Support
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.pinned import pinned_bits, prime_for
@@ -51,7 +51,7 @@ def rank_again(
         Primes and points follow from it.
     """
     known = jacobian_of(network)
-    if is_in_parts(network) or enough_samples(network, len(cells)).outputs * len(cells) > _SMALL:
+    if _is_large(network, cells):
         from algebra.ranks.generic_rank import generic_rank
 
         found = generic_rank(network, cells, support=support, upper=upper, seed=seed)
@@ -64,16 +64,36 @@ def rank_again(
     while error >= TARGET_ERROR:
         check_time()
         p, number = prime_for(support, rng, bits), rng.randrange(1 << 32)
-        point = random_point(network, p, number, support)
-        fewer, point = at_enough_samples(network, point, len(cells))
-        names = sorted({cell[0] for cell in cells})
-        rank = own_rank(jacobian(tangent_factors(fewer, point, names), cells, p), p) if cells else 0
+        rank = _rank_at(network, random_point(network, p, number, support), cells)
         if rank >= bound:
             return rank, Fraction(0)
         if rank > best:
             best, error = rank, Fraction(1)
         error *= deficit_error(known, bound, 0, more, bits=bits)
     return best, error
+
+
+def rank_there(network: Network, point: Point, cells: Sequence[Cell], bound: int) -> int:
+    """The rank of some columns at a point, or a lower bound of it that meets `bound` as surely."""
+    if _is_large(network, cells):
+        from algebra.ranks.generic_rank import rank_at
+
+        return rank_at(network, point, cells, sorted({cell[0] for cell in cells}), bound)
+    return _rank_at(network, point, cells)
+
+
+def _is_large(network: Network, cells: Sequence[Cell]) -> bool:
+    """Whether a Jacobian is too large to be ranked as it is."""
+    fewer = enough_samples(network, len(cells))
+    return is_in_parts(network) or fewer.outputs * len(cells) > _SMALL
+
+
+def _rank_at(network: Network, point: Point, cells: Sequence[Cell]) -> int:
+    if not cells:
+        return 0
+    network, point = at_enough_samples(network, point, len(cells))
+    factors = tangent_factors(network, point, sorted({cell[0] for cell in cells}))
+    return own_rank(jacobian(factors, cells, point.p), point.p)
 
 
 def own_rank(matrix: np.ndarray, p: int) -> int:

@@ -6,11 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from algebra.checker.checks import CheckFailed
+from algebra.checker.new_points import rank_there
 from algebra.checker.records import PrimeAndPoint, Record
 from algebra.declarations import Count, named_key
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Cell
-from algebra.ranks.generic_rank import GenericRank, rank_at
+from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import random_point
 
 
@@ -61,9 +62,7 @@ class RankData(Record):
         if self.upper not in (None, again.upper):
             text = f"says {self.upper}; the bound is {again.upper}"
             raise CheckFailed(f"{self.place}.upper", text)
-        names = sorted({cell[0] for cell in cells})
-        point = random_point(network, p, number, support)
-        there = rank_at(network, point, cells, names, again.upper)
+        there = rank_there(network, random_point(network, p, number, support), cells, again.upper)
         if there != rank:
             text = f"the rank at this point is {there}, not {rank}"
             raise CheckFailed(f"{self.place}.witness", text)

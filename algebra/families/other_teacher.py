@@ -52,6 +52,7 @@ from algebra.checker.checks import (
     weakest,
 )
 from algebra.checker.claim import Claim, Conclusion, read_problem, verified
+from algebra.checker.new_points import rank_again
 from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.checker.records import Record
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
@@ -59,6 +60,7 @@ from algebra.documents import Explanation, step
 from algebra.problems.features import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, network_rank
+from algebra.ranks.jacobian import all_cells
 
 _PLACE = "evidence.arbitrary"
 # The student's side of the theorem: ranks and verdicts under arbitrary labels, with their own
@@ -115,10 +117,13 @@ class ArbitraryEvidence(Record):
 def teacher_rank(problem: Problem, seed: int) -> GenericRank | None:
     """τ, or None if the labels are not one analytic function or their ranks are not exact."""
     other = problem.teacher
+    return network_rank(other.network, other.support, seed) if has_rank(other) else None
+
+
+def has_rank(other: Problem) -> bool:
+    """Whether a teacher's labels are one analytic function, whose ranks are exact."""
     network = other.network
-    if not (network.rank_decides and network.ranks_are_exact(other.support)):
-        return None
-    return network_rank(network, other.support, seed)
+    return network.rank_decides and network.ranks_are_exact(other.support)
 
 
 def _verdict(problem: Problem, tau: int, rank: int, inner: str) -> str:
@@ -206,8 +211,12 @@ def verify_other_teacher(
             problem.with_arbitrary_labels()
         ):
             raise CheckFailed(f"{_PLACE}.problem", "is not this problem with arbitrary labels")
-        found = teacher_rank(problem, effort.seed)
-        tau = 0 if found is None else found.rank
+        tau = 0
+        if has_rank(problem.teacher):
+            # By the check's own code, at new points.
+            other = problem.teacher
+            cells = all_cells(other.network, other.support)
+            tau, _ = rank_again(other.network, cells, other.support, None, effort.seed)
         if claim.equations != tau:
             raise CheckFailed("equations", f"the teacher's labels have dimension {tau}")
         if claim.generic_root_count is not None:
