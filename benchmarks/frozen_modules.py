@@ -119,10 +119,11 @@ def faults(number):
     x = draw()
     try:
         read = mp.from_torch(net, x)
-        checked = mp.capacity(read, check=True)
+        at = {"data": x.numpy()} if has_relu else {}
+        checked = mp.capacity(read, check=True, **at)
         learns = [n for n in names if n in read.parameters]
-        more = {"data": x.numpy(), "m": m} if has_relu else {}
-        row = mp.capacity(read, {"own": learns}, **more).subsets[0] if learns else None
+        at |= {"m": m} if has_relu else {}
+        row = mp.capacity(read, {"own": learns}, **at).subsets[0] if learns else None
     except mp.InputError as error:
         return f"refused: {error}"
     if has_relu:

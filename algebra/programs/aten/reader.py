@@ -213,7 +213,8 @@ class _GraphReader:
         if both:
             raise InputError(
                 f"`module`: `{one_line(both[0])}` enters the labels behind a `detach` (or "
-                "`no_grad`), and outside of it, too: its gradient is no derivative of the labels"
+                "`no_grad`), and outside of it, too: its gradient is no derivative of the labels, "
+                "as in straight-through estimators and DoRA"
             )
         return stopped - free
 

@@ -50,6 +50,54 @@ def test_a_value_behind_a_stop_and_outside_of_it():
     assert mp.from_torch(frozen(net), torch.randn(2, 3)).parameters
 
 
+@pytest.mark.parametrize("choice", [torch.sign, torch.tanh])
+def test_straight_through_estimators(choice):
+    """The gradient of h + (f(h) − h).detach() is that of another function: refused by name."""
+
+    def forward(s, x):
+        h = s.a(x)
+        return s.b(h + (choice(h) - h).detach())
+
+    net = Computes(forward, a=nn.Linear(4, 6), b=nn.Linear(6, 2))
+    refuses("`a.bias` .*straight-through", mp.capacity, net, example_inputs=torch.randn(3, 4))
+
+
+def test_dora():
+    """Its norms of rows are detached: refused by the name of a factor."""
+    peft = pytest.importorskip("peft", reason="peft is not installed")
+    net = nn.Sequential(nn.Linear(4, 6), nn.Tanh(), nn.Linear(6, 2))
+    net = peft.get_peft_model(net, peft.LoraConfig(r=2, target_modules=["0"], use_dora=True))
+    refuses(r"lora_A.*DoRA", mp.capacity, net, example_inputs=torch.randn(3, 4), check=True)
+
+
+def test_a_frozen_diagonal():
+    """Behind tanh of a frozen diag(1, 0, 0): rank 2 of 4, and two without effect anywhere."""
+    net = nn.Sequential(nn.Linear(3, 3), nn.Tanh(), nn.Linear(3, 1))
+    net[0].weight.data = torch.diag(torch.tensor([1.0, 0, 0]))
+    net[0].bias.data.zero_()
+    frozen(net[0])
+    x = torch.randn(5, 3)
+    [row] = mp.capacity(net, "2.*", example_inputs=x).subsets
+    assert (row.learnable, row.rank, row.capacity) == (4, 2, 2)
+    checked = mp.capacity(net, example_inputs=x, check=True)
+    assert (checked.trainable, checked.effective) == (4, 2)
+    assert [(one.name, one.size, one.where) for one in checked.without_effect] == [
+        ("2.weight", 2, "anywhere")
+    ]
+
+
+def test_frozen_kernels_that_are_equal():
+    """Two of four frozen kernels are equal: 3 + 1 of 5 numbers behind tanh and a mean count."""
+    net = Computes(lambda s, x: s.b(torch.tanh(s.a(x)).mean((2, 3))),
+                   a=nn.Conv2d(1, 4, 2), b=nn.Linear(4, 1))  # fmt: skip
+    net.a.weight.data[1], net.a.bias.data[1] = net.a.weight.data[0], net.a.bias.data[0]
+    frozen(net.a)
+    [row] = mp.capacity(net, "b.*", example_inputs=torch.randn(3, 1, 4, 4)).subsets
+    assert (row.learnable, row.rank, row.capacity) == (5, 4, 4)
+    assert mp.capacity(net, "b.*", example_inputs=torch.randn(3, 1, 4, 4), any_weights=True,
+                       ).subsets[0].any_weights.rank == 5  # fmt: skip
+
+
 def test_the_row_of_padding():
     """It is fixed: 11 of 13 numbers have an effect; five tokens, of which four rows learn."""
     net = Computes(lambda s, i: s.h(torch.tanh(s.e(i)).sum(1)),
