@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from algebra.certificates import reading
 from algebra.networks.base import Network
 from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import MsolveMissing, find_msolve
@@ -25,6 +26,10 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 
 # Collecting tests makes some million objects that stay: nothing is there to be freed.
 gc.disable()
+
+# The seed of a check is made slowly, which took a tenth of the run; a test of `reading` checks the
+# cost that is shipped, and other processes have it.
+reading.COST = 2
 
 # The width of printed tables is COLUMNS; xdist sets it, a plain run does not.
 os.environ["COLUMNS"] = "110"

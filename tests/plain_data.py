@@ -3,7 +3,9 @@
 import copy
 import json
 
+from algebra.certificates import reading
 from algebra.families.certify import certify
+from matchprob.api.proofs.checker import prepare_checks
 
 
 def data_of(problem, **options):
@@ -54,3 +56,9 @@ def without(data, path):
     made = copy.deepcopy(data)
     del value_at(made, path[:-1])[path[-1]]
     return made
+
+
+def prepare_quick_checks(memory):
+    """Prepare a process for checks whose seeds are made quickly, as here by `tests/conftest.py`."""
+    reading.COST = 2
+    prepare_checks(memory)

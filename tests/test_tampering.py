@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from algebra.checker.reading import as_text
 from algebra.errors import InputError
 from matchprob.api.proofs.checker import Checker
+from tests.plain_data import prepare_quick_checks
 from tests.samples import LONG, many, more
 from tests.tampering import (
     Attack,
@@ -33,7 +34,9 @@ SAMPLE, MANY = 40, 2_000
 @pytest.fixture(scope="module")
 def checker():
     """A separate process for these checks."""
-    checker = Checker()
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("matchprob.api.proofs.checker.prepare_checks", prepare_quick_checks)
+        checker = Checker()
     yield checker
     checker.close()
 

@@ -1,5 +1,9 @@
 """Reading proof files: what is accepted, what is refused, and with which limit."""
 
+import hashlib
+import subprocess
+import sys
+
 import pytest
 
 from algebra.checker.reading import (
@@ -98,3 +102,12 @@ def test_the_seed_follows_from_content_and_seed():
         {**base, "e": None}, {"a": base["a"], "c": base["b"]}, {**base, "a": [True, "x"]},
     ]  # fmt: skip
     assert len({drawn_seed(data, 1) for data in [base, *others]} | {drawn_seed(base, 2)}) == 8
+
+
+def test_the_seed_is_made_slowly():
+    """As shipped: a try of a forger takes scrypt with 4 MiB; these tests lower the cost."""
+    code = "from algebra.certificates.reading import drawn_seed as d; print(d({'a': [10]}, 7))"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    digest = hashlib.sha256("{'a':[a,],}".encode()).digest()
+    slow = hashlib.scrypt(digest, salt=b"7", n=4096, r=8, p=1, dklen=16)
+    assert int(done.stdout) == int.from_bytes(slow, "big")
