@@ -298,13 +298,14 @@ def commands_after(capsys, *line):
 
 
 CONVNET = "examples/data/convnet.onnx"
+SMALL_MODEL = "tests/data/models/mlp.onnx"
 
 
 @pytest.mark.parametrize(
     ("line", "absent", "present"),
     [
         (["capacity", CONVNET, "--learn", "*.bias", "--needed", "100"], "--lora", "--learn all"),
-        (["capacity", CONVNET, "--learn", "all", "--needed", "2"], "--lora", "--plot"),
+        (["capacity", SMALL_MODEL, "--learn", "all", "--needed", "2"], "--lora", "--plot"),
         (["capacity", CONVNET, "--learn", "*.bias", "--plot", "{}/c.png"], "--plot", "--lora 1,2"),
         (
             ["design", "{}/net.toml", "--among", "all", "--goal", "maximal"],
