@@ -20,10 +20,8 @@ demo: setup-demo ## the main job: six allocations, inspected, certified, estimat
 serve: setup-serve ## the page; its address is printed, and opened in a browser (P=my.toml)
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
-# Freed arrays are kept by the allocator (glibc's), which spares a third of the system's time.
 test: setup ## the tests (LONG=1: the long ones too)
-	@OMP_NUM_THREADS=1 MALLOC_MMAP_THRESHOLD_=1073741824 MALLOC_TRIM_THRESHOLD_=2147483648 \
-		$(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(MARKS)
+	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(MARKS)
 
 # The lowest versions that pyproject.toml allows, in an environment of its own.
 test-lowest: ## the tests with the lowest allowed version of every dependency
