@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from algebra.certificates import reading
+from algebra.checker import reading
 from algebra.networks.base import Network
 from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import MsolveMissing, find_msolve

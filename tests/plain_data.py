@@ -3,7 +3,7 @@
 import copy
 import json
 
-from algebra.certificates import reading
+from algebra.checker import reading
 from algebra.families.certify import certify
 from matchprob.api.proofs.checker import prepare_checks
 

@@ -106,7 +106,7 @@ def test_the_seed_follows_from_content_and_seed():
 
 def test_the_seed_is_made_slowly():
     """As shipped: a try of a forger takes scrypt with 4 MiB; these tests lower the cost."""
-    code = "from algebra.certificates.reading import drawn_seed as d; print(d({'a': [10]}, 7))"
+    code = "from algebra.checker.reading import drawn_seed as d; print(d({'a': [10]}, 7))"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     digest = hashlib.sha256(b"{'a':[a,],}").digest()
     slow = hashlib.scrypt(digest, salt=b"7", n=4096, r=8, p=1, dklen=16)
