@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
-from algebra.checker import reading
 from algebra.networks.base import Network
 from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import MsolveMissing, find_msolve
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
+from tests.plain_data import make_seeds_quickly
 from tests.samples import many
 
 # A shell that runs in the background makes its children ignore interrupts, which some tests send.
@@ -27,9 +27,8 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # Collecting tests makes some million objects that stay: nothing is there to be freed.
 gc.disable()
 
-# The seed of a check is made slowly, which took a tenth of the run; a test of `reading` checks the
-# cost that is shipped, and other processes have it.
-reading.COST = 2
+# The seed of a check is made slowly, which took a tenth of the run.
+make_seeds_quickly()
 
 # The width of printed tables is COLUMNS; xdist sets it, a plain run does not.
 os.environ["COLUMNS"] = "110"

@@ -28,9 +28,6 @@ from flint import fmpz
 
 from algebra.errors import InputError, Unfinished, shown
 
-# scrypt's cost of `drawn_seed`: 4 MiB, about 10 ms.
-COST = 1 << 12
-
 
 @dataclass(frozen=True)
 class ProofLimits:
@@ -158,7 +155,7 @@ def drawn_seed(data: Any, seed: int) -> int:
     digest = hashlib.sha256()
     for part in _canonical(data):
         digest.update(part.encode("utf-8", "surrogatepass"))
-    found = hashlib.scrypt(digest.digest(), salt=b"%d" % seed, n=COST, r=8, p=1, dklen=16)
+    found = hashlib.scrypt(digest.digest(), salt=b"%d" % seed, n=1 << 12, r=8, p=1, dklen=16)
     return int.from_bytes(found, "big")
 
 
