@@ -99,7 +99,8 @@ def test_the_start_of_an_adapter():
         )
         flat = torch.cat([part.reshape(len(part), -1) for part in J], 1)
         size = torch.linalg.svdvals(flat)
-        assert known == int((size > 1e-9 * size[0]).sum())
+        # Those that count fall to 10⁻⁹ of the largest; those that are rounding are below 10⁻¹⁵.
+        assert known == int((size > 1e-12 * size[0]).sum())
         # Then at other values of what learns; what is frozen stays.
         for own in learns.values():
             own.data.add_(torch.randn(own.shape).double())
