@@ -98,6 +98,28 @@ def test_frozen_kernels_that_are_equal():
                        ).subsets[0].any_weights.rank == 5  # fmt: skip
 
 
+def test_a_pruned_layer():
+    """Of 30 frozen units whose weights are pruned to a tenth only those with a weight count."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(10, 30), nn.Tanh(), nn.Linear(30, 2))
+    net[0].weight.data *= torch.rand(30, 10) < 0.1
+    alive = int(net[0].weight.data.any(1).sum())
+    assert 10 < alive < 30
+    frozen(net[0])
+    [row] = mp.capacity(net, "2.*", example_inputs=torch.randn(5, 10)).subsets
+    assert (row.learnable, row.rank, row.capacity) == (62, 2 * (alive + 1), alive + 1)
+
+
+def test_a_branch_that_is_closed():
+    """x + g f(x) with a frozen g = 0: nothing of f has an effect, whatever its values."""
+    net = Computes(lambda s, x: s.b(x + s.g * torch.tanh(s.a(x))), a=nn.Linear(3, 3),
+                   b=frozen(nn.Linear(3, 1)))  # fmt: skip
+    net.g = nn.Parameter(torch.zeros(1), requires_grad=False)
+    found = mp.capacity(net, example_inputs=torch.randn(5, 3), check=True)
+    assert (found.trainable, found.effective) == (12, 0)
+    assert {one.where for one in found.without_effect} == {"anywhere"}
+
+
 def test_the_row_of_padding():
     """It is fixed: 11 of 13 numbers have an effect; five tokens, of which four rows learn."""
     net = Computes(lambda s, i: s.h(torch.tanh(s.e(i)).sum(1)),
