@@ -85,7 +85,7 @@ MOST_PASSES = 250_000_000_000
 # Bytes of an entry of the Jacobian, with copies.
 _BYTES = 24
 # The same if low-rank updates are among the columns.
-_BYTES_OF_UPDATES = 48
+_BYTES_OF_UPDATES = 64
 # Of an entry of the blocks of an elimination, with copies (measured); of an integer of Python.
 _BYTES_OF_BLOCKS = 48
 _PYTHON = 48
