@@ -87,7 +87,10 @@ class LocalWorkers:
             one.chunk = again.pop() if again else take() or []
             if one.chunk:
                 # A process of an earlier run is kept: it has the plans of these trials already.
-                child = one.worker.post(compute_described, data, key, one.chunk)
+                try:
+                    child = one.worker.post(compute_described, data, key, one.chunk)
+                except ChildError as error:
+                    raise WorkerFailed(f"{_named(one.chunk)}: {error}") from None
                 selector.register(child, selectors.EVENT_READ, one)
             return bool(one.chunk)
 

@@ -149,6 +149,16 @@ def test_a_chunk_that_cannot_be_computed(chunk, words, monkeypatch):
         refuses(words, study.run, 40, error=WorkerFailed)
 
 
+def test_a_worker_that_cannot_be_started(monkeypatch):
+    """The reason, and the trials that were not computed."""
+    monkeypatch.setattr(sys, "executable", "/no such python")
+    with Study(DIAGONAL, workers=2) as study:
+        refuses(
+            r"trials 0–\d+: /no such python cannot be started: No such file",
+            study.run, 40, error=WorkerFailed,
+        )  # fmt: skip
+
+
 @pytest.mark.parametrize("workers", [pytest.param(1, marks=pytest.mark.long), 2])
 def test_killed_and_resumed(tmp_path, workers):
     """SIGKILL at random moments, then resumed: record by record the undisturbed run."""
