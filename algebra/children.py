@@ -20,10 +20,12 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from algebra.time_limits import check_time, time_left
 
+_ROOT = str(Path(__file__).resolve().parents[1])
 # Set for a child: processes that it starts belong to its group.
 _MARK = "MATCHPROB_CHILD"
 # Length of the intervals of a wait, in seconds.
@@ -57,6 +59,12 @@ class Ended:
     status: int
     output: bytes
     errors: str
+
+
+def own_environment() -> dict[str, str]:
+    """The environment of an interpreter that imports this project, wherever it stands."""
+    paths = (_ROOT, os.environ.get("PYTHONPATH", ""))
+    return {**os.environ, "PYTHONPATH": os.pathsep.join(path for path in paths if path)}
 
 
 def start_child(

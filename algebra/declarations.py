@@ -53,10 +53,13 @@ class InFile:
     @property
     def known(self) -> Any:
         """The form; the module of a named one is loaded."""
-        if not isinstance(self.form, str):
-            return self.form
-        module, _, name = self.form.partition(":")
-        return getattr(import_module(module), name)
+        return loaded(self.form) if isinstance(self.form, str) else self.form
+
+
+def loaded(place: str) -> Any:
+    """What has a name in a module, as in "package.module:name"; the module is loaded."""
+    module, _, name = place.partition(":")
+    return getattr(import_module(module), name)
 
 
 Count = Annotated[int, Keyword("minimum", 0)]

@@ -25,17 +25,15 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from pathlib import Path
 from typing import IO, Any, TypeVar
 
-from algebra.children import POLL_SECONDS, end_child, start_child
+from algebra.children import POLL_SECONDS, end_child, own_environment, start_child
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import can_end, check_time, time_left
 
 Result = TypeVar("Result")
 Call = tuple[Callable[..., Any], tuple[Any, ...]]
 
-_ROOT = str(Path(__file__).resolve().parents[1])
 # Of a line of JSON, in bytes; larger than any list of solutions.
 _LINE_LIMIT = 2**28
 # The length of a pickle, before it.
@@ -370,10 +368,8 @@ class Worker:
         if child is None or child.owner != os.getpid() or not child.alive:
             self.close()
             check_time()
-            paths = (_ROOT, os.environ.get("PYTHONPATH", ""))
-            environment = {**os.environ, "PYTHONPATH": os.pathsep.join(p for p in paths if p)}
             command = [sys.executable, "-m", "algebra.workers"]
-            child = self._child = Child(self.name, command, environment, PICKLES)
+            child = self._child = Child(self.name, command, own_environment(), PICKLES)
             if self._first is not None:
                 self._post(child, *self._first)
                 try:

@@ -16,16 +16,14 @@ import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from pathlib import Path
 from typing import Any
 
-from algebra.children import end_child, start_child
+from algebra.children import end_child, own_environment, start_child
 from algebra.errors import Unfinished
 from algebra.workers import receive, send
 
 # Seconds in which a cancelled job may send its result before it is killed.
 PATIENCE = 0.6
-_ROOT = str(Path(__file__).resolve().parents[2])
 
 # Modules with the classes of results: a result is unpickled at once if these are loaded.
 _RESULTS = (
@@ -305,15 +303,10 @@ class JobRunner:
         if not hasattr(os, "fork"):
             raise Unfinished("the page needs a system that forks processes: Linux or macOS")
         ours, theirs = socket.socketpair()
-        paths = [_ROOT, os.environ.get("PYTHONPATH", "")]
-        environment = {
-            **os.environ,
-            "PYTHONPATH": os.pathsep.join(path for path in paths if path),
-        }
         try:
             self._fork_server = start_child(
                 [sys.executable, "-m", "matchprob.page.fork_server", str(theirs.fileno())],
-                environment,
+                own_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 pass_fds=[theirs.fileno()],

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-
 from algebra.checker.formats import ProofFormat
+from algebra.declarations import loaded
 
 # The module of each format, and its name there; the keys of the schema's definitions.
 FORMATS = {
@@ -24,6 +23,5 @@ def format_of(name: object) -> ProofFormat:
     """A format by its name; that of certificates, which refuses it, for an unknown one."""
     known = isinstance(name, str) and name in FORMATS
     _, place = FORMATS[name if known else "matchprob-certificate"]  # type: ignore[index]
-    module, _, attribute = place.partition(":")
-    found: ProofFormat = getattr(import_module(module), attribute)
+    found: ProofFormat = loaded(place)
     return found
