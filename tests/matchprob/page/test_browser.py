@@ -780,9 +780,10 @@ def test_an_example_is_recorded(open_page):
     """The circuit among the examples: its names are on the axes, and Record chooses its units."""
     page = open_page()
     page.select_option("[data-examples]", "a circuit of ten neurons")
-    settled(page)
+    # The page was settled before, too: what it shows of the example is waited for.
     heads = page.locator("[data-matrix=W] .mp-head-row.mp-named")
-    assert heads.all_inner_texts() == ["S1", "S2", "S3", "I1", "I2", "I3", "I4", "M1", "M2", "M3"]
+    expect(heads).to_have_text(["S1", "S2", "S3", "I1", "I2", "I3", "I4", "M1", "M2", "M3"])
+    settled(page)
     page.click("[data-action=record]")
     expect(page.locator(".mp-command")).to_contain_text("record example.toml --what units")
     page.click(".mp-go")
