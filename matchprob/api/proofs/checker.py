@@ -88,6 +88,11 @@ class Checker:
                 how = f"{error}, as it does when memory runs out"
             except MemoryError:
                 how = "the check ran out of memory"
+            except ChildError as error:
+                # Libraries whose memory runs out raise what they have: a ValueError of the
+                # hash functions, a SystemError of C code. What was not recomputed is unfinished.
+                self._worker.close()
+                how = str(error)
             return unfinished("", f"{how} (limits: {timeout:g} s, {self._held} MiB)")
 
     def close(self) -> None:

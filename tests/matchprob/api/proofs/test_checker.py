@@ -13,6 +13,7 @@ from algebra.checker.reading import as_text
 from algebra.errors import InputError
 from algebra.memory_limits import limited_memory
 from algebra.networks.kinds import KINDS
+from algebra.workers import ChildError
 from matchprob.api.proofs import checker as checker_module
 from matchprob.api.proofs.check import check_proof
 from matchprob.api.proofs.checker import CHECKER, Checker
@@ -97,9 +98,10 @@ def test_a_child_that_does_not_respond_is_replaced():
     assert CHECKER._worker.child is not child
 
 
-def test_memory_of_the_child_is_limited():
+@pytest.mark.parametrize("memory", [1, 3, 5])
+def test_memory_of_the_child_is_limited(memory):
     """A check that needs more memory than the limit is unfinished and names the limit."""
-    checker = Checker(memory=1)
+    checker = Checker(memory=memory)
     try:
         size = 2_000
         mask = [[1] * size for _ in range(40)]
@@ -109,7 +111,25 @@ def test_memory_of_the_child_is_limited():
     finally:
         checker.close()
     assert found.is_unfinished
-    assert "1 MiB" in found.checks[0].text
+    assert f"{memory} MiB" in found.checks[0].text
+
+
+def test_an_exception_of_the_child_leaves_the_check_unfinished(monkeypatch):
+    """Whatever a library raises there: its type and text are printed, and the next check works."""
+
+    def fails(*arguments, **options):
+        raise ChildError("the check failed in a child process: SystemError: no exception is set")
+
+    checker = Checker()
+    try:
+        with monkeypatch.context() as patched:
+            patched.setattr(checker._worker, "call", fails)
+            found = checker.check(MAXIMAL.to_json())
+        assert found.is_unfinished
+        assert "SystemError" in found.checks[0].text
+        assert checker.check(MAXIMAL.to_json()).holds
+    finally:
+        checker.close()
 
 
 def test_a_limit_is_no_failure():
