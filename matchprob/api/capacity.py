@@ -338,7 +338,7 @@ def _checked(
         varied = found.example and all(len(np.unique(a)) > 1 for a in found.example.values())
         inputs = found.example if varied else None
     source = "`data`" if data is not None else "`example_inputs`"
-    here = own_piece(found, inputs, source, seed=seed)
+    here = own_piece(found, inputs, source, backward=True, seed=seed)
     subset = Subset("check", tuple(name for name in names if name not in found.absent))
     dead, left = without_effect(
         (piece.model for piece in training_pieces(found, subset, seed=seed)), names,

@@ -120,9 +120,12 @@ def pieces(read: Read, data: Any = None, *, seed: int = 0) -> Iterator[Piece]:
 
 
 def own_piece(
-    read: Read, data: Any = None, source: str = "`data`", *, seed: int = 0
+    read: Read, data: Any = None, source: str = "`data`", *, backward: bool = False, seed: int = 0
 ) -> Piece | None:
-    """The model's own weights, at given samples if there are some; None if they are not known."""
+    """The model's own weights, at given samples if there are some; None if they are not known.
+
+    With `backward` on the pattern whose derivatives a backward pass takes.
+    """
     from algebra.programs.generic import Model
     from algebra.questions.capacity.pieces import DATA, FILE, Piece
     from numeric.equations.programs.patterns import own_patterns
@@ -135,7 +138,9 @@ def own_piece(
         name: over_denominator(value, f"{source} for {name}")
         for name, value in (inputs or {}).items()
     }
-    patterns = own_patterns(program, read.values, tokens=tokens, inputs=inputs, seed=seed)
+    patterns = own_patterns(
+        program, read.values, tokens=tokens, inputs=inputs, backward=backward, seed=seed
+    )
     model = Model(program, tokens, values=read.values, patterns=patterns, inputs=exact, order=seed)
     count = None if inputs is None else next(iter(inputs.values())).shape[-1]
     return Piece(FILE if inputs is None else DATA, model, count)
@@ -200,7 +205,10 @@ def frozen(read: Read, learns: Sequence[str]) -> dict[str, tuple[np.ndarray, int
 def moved_model(
     read: Read, own: Piece | None, masks: Mapping[str, np.ndarray], *, seed: int = 0
 ) -> Model:
-    """The model after the entries of some masks have moved from its own weights, at its samples."""
+    """The model after the entries of some masks have moved from its own weights, at its samples.
+
+    Its pattern is that of a backward pass.
+    """
     from numeric.equations.programs.patterns import doubles, own_patterns
 
     assert own is not None
@@ -217,5 +225,7 @@ def moved_model(
         is_single = bool((single == moved)[~mask].all())
         values[name] = over_denominator(single if is_single else moved, name)
     inputs = {name: doubles(*table) for name, table in own.model.inputs.items()} or None
-    patterns = own_patterns(read.program, values, tokens=read.tokens, inputs=inputs, seed=seed)
+    patterns = own_patterns(
+        read.program, values, tokens=read.tokens, inputs=inputs, backward=True, seed=seed
+    )
     return replace(own.model, values=values, patterns=patterns)

@@ -12,7 +12,8 @@ Entries of a parameter have no effect *anywhere* where training goes
   activation patterns that were tried.
 
 They have none *here* if the derivatives are 0 at the model's own weights and samples, as one
-backward pass sees it.  The other parameters move, and may give them an effect: the factor A of an
+backward pass sees it: also where a unit is exactly at its kink, since the derivative of a ReLU at 0
+is taken as 0.  The other parameters move, and may give them an effect: the factor A of an
 update with B = 0.  If none of what moves does so, gradients never move them: they are *stuck*, as
 the weights of units that are off, or an update with A = B = 0.
 

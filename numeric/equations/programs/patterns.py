@@ -4,7 +4,8 @@ r"""Activation patterns of a program: the signs of its choices at real points.
 Where the value of a choice is 0 there, such as at weights that begin at 0, the labels are no
 function of one piece: signs are those at weights beside them, in a random direction, so that the
 pattern is one of pieces that meet there.  (|u| − relu(u) − relu(−u) is 0, and not −u as with all
-signs negative.)
+signs negative.)  A backward pass takes the derivative of a ReLU at 0 for that of negative values;
+so does the pattern of `backward`, where other choices (|u|, the larger of two) are as before.
 
 **Drawn patterns** are those at random weights at which every unit switches: with plain random
 weights the samples become more and more alike from layer to layer, and most deep units have one
@@ -103,7 +104,9 @@ class _Recorder(EntryArithmetic):
         program: Program,
         maxima: Mapping[int, bool] | None = None,
         notes_kinks: bool = False,
+        strict: Collection[int] = (),
     ) -> None:
+        self._strict = strict
         self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
         self._maxima = maxima or {}
         self.pattern: dict[int, np.ndarray] = {}
@@ -120,7 +123,7 @@ class _Recorder(EntryArithmetic):
         return found
 
     def _note(self, number: int, kinks: np.ndarray) -> None:
-        if kinks.any():
+        if number not in self._strict and kinks.any():
             self.kinks[number] = kinks
 
     @staticmethod
@@ -189,6 +192,7 @@ def pattern_at(
     weights: Mapping[str, np.ndarray],
     samples: Mapping[str, np.ndarray],
     beside: Near | None = None,
+    strict: Collection[int] = (),
 ) -> dict[int, np.ndarray]:
     """The signs at a point, by the numbers of the nodes that choose.
 
@@ -200,6 +204,8 @@ def pattern_at(
         With the batch axis last.
     beside : callable, optional
         From names to weights very near to these, which give the signs of values that are 0.
+    strict : collection of int, optional
+        The nodes that choose for which 0 is not positive, whatever the weights near these give.
 
     Raises
     ------
@@ -212,7 +218,7 @@ def pattern_at(
     short, maxima = _with_maxima(program)
     for start in range(0, m, step):
         check_time()
-        recorder = _Recorder(short, maxima, beside is not None)
+        recorder = _Recorder(short, maxima, beside is not None, strict)
         few = {name: value[..., start : start + step] for name, value in samples.items()}
         with np.errstate(all="ignore"):
             evaluate_wide(short, recorder, fixed | few)
@@ -277,6 +283,7 @@ def own_patterns(
     *,
     tokens: Mapping[str, int] | None = None,
     inputs: Mapping[str, np.ndarray] | None = None,
+    backward: bool = False,
     seed: int = 0,
 ) -> Patterns:
     """Patterns at given weights, for given samples or standard Gaussian ones.
@@ -291,6 +298,8 @@ def own_patterns(
     inputs : mapping of str to ndarray, optional
         Samples, with the batch axis last; a pattern of m samples is that of the first m, and of the
         same again if there are fewer.
+    backward : bool, optional
+        Where a value is 0, the piece whose derivatives a backward pass takes.
     seed : int, optional
 
     Returns
@@ -318,7 +327,20 @@ def own_patterns(
             near[name] = own + size * rng.standard_normal(own.shape)
         return near
 
-    return _PatternsAt(program, samples, lambda again: weights(), beside=beside)
+    strict = _rectifiers(program) if backward else frozenset()
+    return _PatternsAt(program, samples, lambda again: weights(), beside=beside, strict=strict)
+
+
+def _rectifiers(program: Program) -> frozenset[int]:
+    """The nodes that are values above 0, and multiples of them below: ReLU, leaky ReLU."""
+    nodes, found = program.nodes, set[int]()
+    for number, node in enumerate(nodes):
+        if node.op == "choose" and node.inputs[0] == node.inputs[1]:
+            below = nodes[node.inputs[2]]
+            is_multiple = below.op == "multiply" or (below.number is not None and below.number >= 0)
+            if is_multiple and node.inputs[0] in below.inputs:
+                found.add(number)
+    return frozenset(found)
 
 
 def drawn_patterns(
@@ -433,6 +455,8 @@ class _PatternsAt:
         Weights many of which are 0, by default those of a pattern.
     beside : callable, optional
         From names to weights very near to those of a pattern, where values that choose may be 0.
+    strict : collection of int, optional
+        As for `pattern_at`.
     """
 
     def __init__(
@@ -443,8 +467,9 @@ class _PatternsAt:
         redraws: bool = False,
         few: Callable[[], Mapping[str, np.ndarray]] | None = None,
         beside: Near | None = None,
+        strict: Collection[int] = (),
     ) -> None:
-        self._beside = beside
+        self._beside, self._strict = beside, strict
         self._program, self.samples, self._weights = program, samples, weights
         self._few = few or (lambda: weights(False))
         self._redraws, self._last = redraws, (0, dict[str, np.ndarray]())
@@ -471,7 +496,10 @@ class _PatternsAt:
         while True:
             weights = self._weights(again)
             try:
-                self._found = key, pattern_at(self._program, weights, few, self._beside)
+                self._found = (
+                    key,
+                    pattern_at(self._program, weights, few, self._beside, self._strict),
+                )
                 return self._found[1]
             except NoPattern:
                 if not self._redraws or part.start:

@@ -45,6 +45,23 @@ def test_units_that_are_off():
     assert rows(found) == {("W", "here", True): 2, ("b", "here", True): 1, ("V", "here", True): 2}
 
 
+def test_units_exactly_at_their_kink():
+    """A backward pass takes the slope of a ReLU at 0 as 0: a pruned unit never learns, nor does a
+    net that begins at 0.  The other choices at 0 have slopes."""
+    weights = {"W": drawn(3, 2), "b": np.zeros(3), "V": drawn(2, 3)}
+    weights["W"][0] = 0
+    found = mp.capacity(gated(weights, "relu"), "*", check=True, data=drawn(20, 2))
+    assert rows(found) == {("W", "here", True): 2, ("b", "here", True): 1, ("V", "here", True): 2}
+    zero = {name: np.zeros_like(own) for name, own in weights.items()}
+    found = mp.capacity(gated(zero, "relu"), "*", check=True, data=drawn(20, 2))
+    assert (found.trainable, found.effective) == (15, 0)
+    found = mp.capacity(gated(weights, "abs"), "*", check=True, data=drawn(20, 2))
+    assert (found.effective, rows(found)) == (15, {("V", "here", False): 2})
+    # The slopes of a leaky unit are those of negative values, and not 0.
+    found = mp.capacity(gated(weights, "leaky"), "*", check=True, data=drawn(20, 2))
+    assert (found.effective, rows(found)) == (15, {("V", "here", False): 2})
+
+
 def test_updates_that_begin_at_zero():
     """W + U Vᵀ with U = 0: V begins without a gradient.  With U = V = 0 neither ever has one."""
 

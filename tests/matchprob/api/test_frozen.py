@@ -1,6 +1,7 @@
 """What is frozen has its values: ranks against singular values there, and the special cases."""
 
 from dataclasses import replace
+from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -23,7 +24,12 @@ def gated(weights, activation="tanh"):
     shapes = {name: own.shape for name, own in weights.items()}
     blocks = {name: build.weight(name, shape) for name, shape in shapes.items()}
     inner = build.add(build.contract("ij,j->i", blocks["W"], x), blocks["b"])
-    inner = build.rectified(inner) if activation == "relu" else build.apply(activation, inner)
+    slopes = {"relu": 0, "leaky": Fraction(1, 4), "abs": -1}
+    inner = (
+        build.choose(inner, inner, build.scale(inner, slopes[activation]))
+        if activation in slopes
+        else build.apply(activation, inner)
+    )
     if "g" in blocks:
         inner = build.add(x, build.contract("i,->i", inner, blocks["g"]))
     program = build.program(build.contract("ij,j->i", blocks["V"], inner))
