@@ -1,8 +1,8 @@
 """Verdicts under arbitrary labels on networks that are not one analytic function: by counting.
 
-Linear networks and networks with activations are certified by their own families, whose arguments
-hold for generic labels (`algebra.problems.laws.distribution` has the theorem).  ReLU networks,
-normalization networks, programs with pieces, and updates are here.
+Networks whose labels are one analytic function of what learns are certified by arguments that hold
+for generic labels (`algebra.problems.laws.distribution` has the theorem).  ReLU networks,
+normalization networks, programs and activations with pieces, and updates are here.
 
 **Theorem.** If r parameters learn and r < dm, arbitrary labels have MP = 0.
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from algebra.certificates.tools import Effort, Tools
 from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR
 from algebra.errors import InputError
-from algebra.families.registry import GENERIC, family_of
+from algebra.families.registry import family_of, reaches_any_labels
 from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.time_limits import limited
@@ -65,8 +65,9 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
 
         return certify_other_teacher(problem, effort, _certify)
     updated = bool(problem.updates)
+    few = Feature.PIECES in problem.features and problem.learning.size < problem.network.outputs
     if Feature.ARBITRARY_LABELS in problem.features and (
-        updated or family_of(problem.network).name not in GENERIC
+        updated or few or not reaches_any_labels(problem.network)
     ):
         from algebra.families.arbitrary_labels import certify_by_number
 

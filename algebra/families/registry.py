@@ -1,9 +1,8 @@
 """The families of networks: verify by the family of a network.
 
 `algebra.families.certify` decides by it; no other module depends on it.  A new family is a folder
-with three functions,
-and a line here.  The modules of a family are loaded when they are first used: one verb of one
-family needs few of them.
+with three functions, and a line here.  The modules of a family are loaded when they are first used:
+one verb of one family needs few of them.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ from algebra.checker.verdicts import FORMAT, VERSION
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Features
+from algebra.problems.features import Features, is_on_pieces
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
 
@@ -147,8 +146,10 @@ def family_of(network: Network) -> Family:
     return FAMILIES[network.family]
 
 
-# Families whose arguments are about generic labels: see `algebra.families.arbitrary_labels`.
-GENERIC = ("linear", "activations")
+def reaches_any_labels(network: Network) -> bool:
+    """Whether arguments are about arbitrary labels: analytic ones, or those of known pieces."""
+    own = family_of(network)
+    return isinstance(own, FamilyByArguments) and (own.has_pieces or not is_on_pieces(network))
 
 
 def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
@@ -162,10 +163,9 @@ def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     values = learnable.values() if isinstance(learnable, Mapping) else ()
     updated = any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values)
     laws = claimed.get("distribution")
-    arbitrary = isinstance(laws, Mapping) and (
-        laws.get("labels", TEACHER) != TEACHER or "noise" in laws
-    )
-    if arbitrary and (updated or family_of(network).name not in GENERIC):
+    free = isinstance(laws, Mapping) and (laws.get("labels", TEACHER) != TEACHER or "noise" in laws)
+    by_number = is_on_pieces(network) and not data.get("evidence")
+    if free and (updated or by_number or not reaches_any_labels(network)):
         from algebra.families.arbitrary_labels import verify_by_number
 
         return verify_by_number(data)

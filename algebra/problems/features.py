@@ -110,7 +110,7 @@ def _of_network(problem: Problem) -> Iterator[Feature]:
     network = problem.network
     if network.teacher_shapes != network.shapes:
         yield Feature.DENSE_TARGET
-    if _is_on_pieces(network):
+    if is_on_pieces(network):
         yield Feature.PIECES
     elif network.untaught or not (network.is_linear or network.lower()):
         is_polynomial = network.equations_are == "polynomial"
@@ -121,7 +121,7 @@ def _of_network(problem: Problem) -> Iterator[Feature]:
         yield Feature.RESTING_TEACHER
 
 
-def _is_on_pieces(network: Network) -> bool:
+def is_on_pieces(network: Network) -> bool:
     """Whether the labels are not one analytic function of the weights."""
     return network.has_kinks or not network.rank_decides
 
@@ -139,7 +139,7 @@ def _of_teacher(problem: Problem) -> Iterator[Feature]:
         return
     yield Feature.OTHER_TEACHER
     yield from of_laws(other)
-    if _is_on_pieces(other.network):
+    if is_on_pieces(other.network):
         yield Feature.TEACHER_ON_PIECES
     if not _is_contained(problem, other):
         yield Feature.NOT_CONTAINED

@@ -60,12 +60,14 @@ def test_verdicts_on_networks_with_activations_are_those_of_their_programs(part)
 
 
 def same_verdict(seed):
-    """The verdicts of a kind and of its program are equal, and both are verified."""
+    """The verdicts of a kind and of its program are equal, and all are verified; of arbitrary
+    labels, too."""
     ours = random_problem(random.Random(f"same verdict/{seed}"))
-    kind, program = certify(ours, search=0.5), certify(as_program(ours), search=0.5)
-    for found in (kind, program):
-        assert verify(json.loads(found.to_json())).holds
-    assert program.verdict == kind.verdict, ours
+    for own in (ours, ours.with_arbitrary_labels()):
+        kind, program = certify(own, search=0.5), certify(as_program(own), search=0.5)
+        for found in (kind, program):
+            assert verify(json.loads(found.to_json())).holds
+        assert program.verdict == kind.verdict, own
 
 
 @pytest.mark.parametrize("part", range(4))
