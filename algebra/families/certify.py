@@ -65,9 +65,10 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
 
         return certify_other_teacher(problem, effort, _certify)
     updated = bool(problem.updates)
-    few = Feature.PIECES in problem.features and problem.learning.size < problem.network.outputs
+    on_pieces = Feature.PIECES in problem.features
     if Feature.ARBITRARY_LABELS in problem.features and (
-        updated or few or not reaches_any_labels(problem.network)
+        (on_pieces and (updated or problem.learning.size < problem.network.outputs))
+        or not reaches_any_labels(problem.network)
     ):
         from algebra.families.arbitrary_labels import certify_by_number
 

@@ -164,8 +164,8 @@ def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     updated = any(isinstance(value, Mapping) and not has_sparse_form(value) for value in values)
     laws = claimed.get("distribution")
     free = isinstance(laws, Mapping) and (laws.get("labels", TEACHER) != TEACHER or "noise" in laws)
-    by_number = is_on_pieces(network) and not data.get("evidence")
-    if free and (updated or by_number or not reaches_any_labels(network)):
+    by_number = is_on_pieces(network) and (updated or not data.get("evidence"))
+    if free and (by_number or not reaches_any_labels(network)):
         from algebra.families.arbitrary_labels import verify_by_number
 
         return verify_by_number(data)

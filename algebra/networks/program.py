@@ -74,7 +74,7 @@ class ProgramNetwork(HasPieces):
 
     Parameters
     ----------
-    file : str
+    file : str or Path
         An ONNX file.
     m : int
         Samples.
@@ -186,6 +186,8 @@ class ProgramNetwork(HasPieces):
         super().__post_init__()
 
     def _check_words(self) -> None:
+        if isinstance(self.file, Path):
+            object.__setattr__(self, "file", str(self.file))
         for key in ("file", "output", "digest", "model"):
             value = getattr(self, key)
             if not isinstance(value, str):

@@ -22,7 +22,7 @@ from algebra.certificates.vanishing import labels_vanish
 from algebra.checker.premises import ALMOST_ALL, NONLINEAR, UPDATES
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL
 from algebra.documents import Explanation, step
-from algebra.problems.features import Premises
+from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.parametrized import by_parameters
@@ -40,7 +40,8 @@ CellVerdict = Callable[[Problem, Effort], Certificate]
 def same_labels(verdict: str) -> Premises:
     """The theorem that updates equivalent to cells have their verdict: see the module."""
     same = "the students with updates have the labels of the students with the cells"
-    covers = dict.fromkeys((*ALMOST_ALL, *UPDATES, *NONLINEAR), same)
+    labels = Feature.ARBITRARY_LABELS, Feature.NOISE
+    covers = dict.fromkeys((*ALMOST_ALL, *UPDATES, *NONLINEAR, *labels), same)
     return Premises("same_labels", verdict, covers)
 
 

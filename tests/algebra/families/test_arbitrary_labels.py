@@ -1,7 +1,9 @@
 """Arbitrary labels: verdicts against ranks by SVD, trials against least squares and formulas."""
 
 import json
+import random
 from collections.abc import Iterator
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -9,11 +11,14 @@ from scipy.optimize import least_squares
 
 import matchprob as mp
 from algebra.families.certify import certify
+from algebra.networks.base import Network
 from algebra.problems.laws.distribution import Distribution
 from numeric.instances import draw_instance
+from tests.old_kinds import random_network
 from tests.refusals import refuses
 from tests.samples import many
 
+LONG_RUN = pytest.mark.long
 ARBITRARY = Distribution(labels="normal")
 
 
@@ -180,12 +185,60 @@ def test_the_teacher_as_a_student_is_no_argument() -> None:
     assert not mp.verify(data).holds
 
 
-def test_a_forged_verdict_fails() -> None:
-    """More labels than parameters cannot be "undecided" turned into "maximal"."""
-    net, masks, _ = NETS["relu"]
+TOP = Path(__file__).parents[3]
+PIECES = mp.ProgramNetwork(TOP / "examples/data/perceptron.onnx", m=3)
+HEAD = {"head.weight": np.ones((12, 3), int), "head.bias": np.ones((3, 1), int)}
+
+
+def test_labels_on_pieces_are_not_minimal_where_one_pattern_shows_it() -> None:
+    """A pattern of full rank, in the file; a head that learns is linear on one pattern only."""
+    problem = mp.Problem(PIECES, HEAD, distribution=ARBITRARY)
+    found = mp.certify(problem)
+    assert (found.verdict, found.rank, found.equations) == ("undecided", 9, 9)
+    assert "not minimal" in str(found)
+    data = json.loads(json.dumps(found.to_dict()))
+    assert mp.verify(data).holds
+    assert not mp.verify({**data, "rank": 8}).holds
+    few = mp.Problem(PIECES, {"head.bias": HEAD["head.bias"]}, distribution=ARBITRARY)
+    assert mp.certify(few).verdict == "minimal"
+
+
+@pytest.mark.parametrize(("net", "masks"), [NETS["relu"][:2], (PIECES, HEAD)])
+def test_a_forged_verdict_fails(net: Network, masks: dict) -> None:
+    """As many labels as parameters cannot be "undecided" turned into "maximal"."""
     data = mp.certify(mp.Problem(net, masks, distribution=ARBITRARY)).to_dict()
     for verdict in ("maximal", "minimal", "intermediate"):
         assert not mp.verify({**data, "verdict": verdict, "tried": []}).holds
+        assert not mp.verify({**data, "verdict": verdict, "tried": [], "evidence": {}}).holds
+
+
+def updated(rng: random.Random) -> mp.Problem:
+    """A small network of any kind, of which matrices learn by updates, others by random cells."""
+    while True:
+        net, learn = random_network(rng), dict[str, object]()
+        for name, (rows, columns) in net.shapes.items():
+            cells = [[int(rng.random() < 0.6) for _ in range(columns)] for _ in range(rows)]
+            if rng.random() < 0.6:
+                ways = [{"lora": 1}, {"gain": "rows"}, {"gain": "columns"}, cells]
+                learn[name] = rng.choice(ways)
+        if any(isinstance(value, dict) for value in learn.values()):
+            return mp.Problem(net, learn, distribution=ARBITRARY)
+
+
+@pytest.mark.parametrize(("first", "count"), [(0, 16), pytest.param(16, 200, marks=LONG_RUN)])
+def test_updates_under_arbitrary_labels(first: int, count: int) -> None:
+    """Verdicts are verified; no trial of a minimal one is matched, all of a maximal one are."""
+    found = set()
+    for seed in range(first, first + count):
+        problem = updated(random.Random(f"updated/{seed}"))
+        certificate = mp.certify(problem, search=0.3)
+        assert mp.verify(json.loads(certificate.to_json())).holds
+        found.add(certificate.verdict)
+        if certificate.verdict in ("minimal", "maximal"):
+            counted = mp.estimate(problem, trials=12, seed=seed)
+            decided = counted.trials - counted.undetermined
+            assert counted.matched == (0 if certificate.verdict == "minimal" else decided), problem
+    assert found >= {"minimal", "maximal"}
 
 
 def test_factors_scale_student_and_teacher() -> None:
