@@ -56,6 +56,8 @@ _ALONE = 5
 _PRODUCTS = 11
 _COPIES = 4
 _COPIED = ("apply", "invert", "root", "power", "scale", "add")
+# Random sums of the labels of a single sample.
+_SUMS = 2
 # Combinations of columns more than there are rows.
 _SPARE = 32
 # Columns of the Jacobian that are formed at a time.
@@ -745,7 +747,8 @@ def gradients(
 
     A sum has the derivative 0 by an entry where all its labels have, and otherwise with a
     probability of 1/p at most, by its random factors.  So one backward pass, whose work and memory
-    do not grow with the number of labels, shows which entries have an effect.
+    do not grow with the number of labels, shows which entries have an effect.  What few of many
+    millions do not show by chance, the other samples show, or another sum of a single one.
 
     Parameters
     ----------
@@ -754,23 +757,25 @@ def gradients(
     m : int
         Number of samples.
     names : callable
-        Which weights; it is asked for each part, and the last part is that for which it has none.
+        Which weights; it is asked for each sum, and the last part is that for which it has none.
     rng : random.Random
         It draws the factors.
     """
     program = model.program
-    step = min(m, samples_of_part(bytes_of_sample(program, frozenset(names()), 1)))
+    rows = _SUMS if m == 1 and "choose" not in model.functions else 1
+    step = min(m, samples_of_part(bytes_of_sample(program, frozenset(names()), rows)))
     shape = program.nodes[program.output].shape
     for start in range(0, m, step):
         part, own = slice(start, min(start + step, m)), names()
         if not own:
             return
-        factors = random_residues((*shape, part.stop - start), point.p, rng)
+        factors = random_residues((rows, *shape, part.stop - start), point.p, rng)
         sweep = _sweep_of(model, point, m, part, own, factors)
         # One sample shows nearly all; what the others show is no sum with it.
-        for few in (slice(1), slice(1, None)):
-            if few.start is None or part.stop - part.start > 1:
-                yield from sweep.gradients(names(), few)
+        sums = [(slice(1), row) for row in range(rows)]
+        sums += [(slice(1, None), 0)] if part.stop - start > 1 else []
+        for samples, row in sums:
+            yield from sweep.gradients(names(), samples, row)
 
 
 def labels_move(

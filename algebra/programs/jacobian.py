@@ -316,8 +316,8 @@ class Sweep:
     kept : collection of int, optional
         Other nodes whose values are kept in `values`.
     covector : ndarray, optional
-        Factors of the labels, with the batch axis last: what is differentiated is their sum with
-        these factors, which `gradients` takes over all samples, too.
+        Factors of the labels, a row for each sum, with the batch axis last: what is differentiated
+        are their sums with these factors, which `gradients` takes over all samples, too.
     """
 
     def __init__(
@@ -362,8 +362,8 @@ class Sweep:
         starts, counts, self.total = dict[int, Array](), list[int](), 0
         for target, entries in self.targets:
             if self._covector is not None:
-                starts[target] = self._covector[None]
-                counts.append(1)
+                starts[target] = self._covector
+                counts.append(len(self._covector))
                 continue
             size = nodes[target].size
             chosen = np.arange(size) if entries is None else np.asarray(entries)
@@ -512,9 +512,9 @@ class Sweep:
     # -- one gradient ------------------------------------------------------------------------
 
     def gradients(
-        self, names: Collection[str], samples: slice = slice(None)
+        self, names: Collection[str], samples: slice = slice(None), row: int = 0
     ) -> Iterator[tuple[str, Array]]:
-        """The derivatives of the sum with `covector` by whole weights, the last weights first.
+        """The derivatives of a sum with `covector` by whole weights, the last weights first.
 
         Values that all samples share are followed backwards, too, so that a weight with very many
         entries costs what a pass through the program costs.
@@ -523,21 +523,18 @@ class Sweep:
         ----------
         names : collection of str
             The weights.
-        samples : slice, optional
-            Those over which is summed; all by default.
+        samples, row : slice, int, optional
+            The samples over which is summed, all by default; which of the sums.
         """
-        nodes, arithmetic = self.program.nodes, self.arithmetic
+        nodes, arithmetic, own = self.program.nodes, self.arithmetic, slice(row, row + 1)
         adjoints, moving = dict[int, Array](), moving_nodes(self.program, self.moving, names)
-        for number in sorted(moving, reverse=True):
+        for number in sorted((k for k in moving if not nodes[k].batched), reverse=True):
             node = nodes[number]
-            if node.batched:
-                continue
             check_time()
-            parts = [
-                self._over_samples(pair, node.shape, samples) for pair in self.pairs.get(number, ())
-            ]
+            pairs = self.pairs.get(number, ())
+            parts = [self._over_samples(pair, node.shape, samples, own) for pair in pairs]
             if number in self.dense:
-                wide = _some(self.dense[number], samples)
+                wide = _some(self.dense[number][own], samples)
                 parts.append(arithmetic.added(wide, (wide.ndim - 1,))[..., None])
             parts += [adjoints.pop(number)] if number in adjoints else []
             if not parts:
@@ -556,10 +553,10 @@ class Sweep:
                     )
                 adjoints[k] = self._added(adjoints[k], part) if k in adjoints else part
 
-    def _over_samples(self, pair: Pair, shape: tuple[int, ...], samples: slice) -> Array:
+    def _over_samples(self, pair: Pair, shape: Sequence[int], samples: slice, own: slice) -> Array:
         """What a product adds to the adjoint of a shared value in it, over some samples."""
         others = tuple((group, _some(value, samples)) for group, value in pair.others)
-        pair = replace(pair, adjoint=_some(pair.adjoint, samples), others=others)
+        pair = replace(pair, adjoint=_some(pair.adjoint[own], samples), others=others)
         if len(set(pair.letters)) < len(pair.letters):
             at = np.indices(shape).reshape(len(shape), -1)
             columns = pair.columns(at, self.arithmetic)
@@ -909,10 +906,15 @@ def _sorted_moves(node: Node, start: int, size: int) -> list[tuple[Array | slice
     assert node.where is not None
     repeated = _repeated_axes(node)
     few = tuple(0 if axis in repeated else slice(None) for axis in range(len(node.shape)))
-    where = node.where[few].ravel() - start
-    places = np.flatnonzero((where >= 0) & (where < size))
+    where = node.where[few].ravel()
+    inside = (where >= start) & (where < start + size)
+    run = slice(int(inside.argmax()), where.size - int(inside[::-1].argmax()))
+    entries = consecutive(where[run])
+    if isinstance(entries, slice) and inside[run].all():
+        return [(slice(entries.start - start, entries.stop - start), run)]
+    places = np.flatnonzero(inside)
     places = places[np.argsort(where[places], kind="stable")]
-    targets = where[places]
+    targets = where[places] - start
     # How often an entry occurs before.
     before = np.arange(len(targets)) - np.searchsorted(targets, targets)
     return [

@@ -117,7 +117,7 @@ class Patches:
 
 def consecutive(numbers: np.ndarray) -> np.ndarray | slice:
     """Numbers as an index: if they are consecutive a slice, which copies nothing."""
-    if numbers.size and (np.diff(numbers) == 1).all():
+    if len(numbers) and np.ptp(numbers) == len(numbers) - 1 and (numbers[1:] > numbers[:-1]).all():
         return slice(int(numbers[0]), int(numbers[-1]) + 1)
     return numbers
 

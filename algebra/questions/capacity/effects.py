@@ -60,6 +60,9 @@ _ATTEMPTS = 3
 # So few entries that are left may be 0 by chance.
 _BY_CHANCE = 100
 _AT_FEW_PLACES = 1000
+# If so few of all entries of smooth labels have no effect at the model's own weights, none is
+# expected to have one elsewhere.
+_FEW_OF = 1000
 # How often what has no gradient is tried again after others have moved, in a large model; at so
 # many points each.
 _TURNS = 6
@@ -349,9 +352,13 @@ class _EffectSearch:
             points.append(points.pop(0))
         for number, model in enumerate(points):
             try:
-                self._mark(model, self.live, self.structure, f"{number}", points=1)
+                chooses = "choose" in model.functions
+                # Smooth labels have at nearly all weights the effects that they have at one's own.
+                left = _entries_left(self.structure, self.live)
+                expects = chooses or left > sum(map(np.size, self.live.values())) / _FEW_OF
+                self._mark(model, self.live, self.structure, f"{number}", points=1, expects=expects)
                 more, few = None, _BY_CHANCE
-                if "choose" in model.functions:
+                if chooses:
                     # Behind units that are on at few places: with more samples.
                     more, few = _ON_PATTERNS, _AT_FEW_PLACES
                 if 0 < _entries_left(self.structure, self.live) < few:

@@ -738,6 +738,9 @@ class _Adjusted:
         elif products:
             self._project(products[0], wanted)
         self.done |= {term.name for term in terms}
+        # With the new weights, while what it is computed from is still kept: later ones would have
+        # to be computed from the last sums that are kept, again and again.
+        self._value(number)
         self.kept = {k: v for k, v in self.kept.items() if self.last.get(k, 0) > number}
 
     def _shift(self, biases: Sequence[_Term], wanted: np.ndarray) -> None:

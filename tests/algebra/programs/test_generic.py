@@ -1,10 +1,19 @@
 """Ranks at random points are those of float64 derivatives; exactness."""
 
+import random
+
 import numpy as np
 import pytest
 
 from algebra.linalg.ranks import modular_rank
-from algebra.programs.generic import Columns, Model, argued, independent_rows, random_program_point
+from algebra.programs.generic import (
+    Columns,
+    Model,
+    argued,
+    gradients,
+    independent_rows,
+    random_program_point,
+)
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.programs.tokens import token_samples
@@ -52,6 +61,21 @@ def test_ranks_equal_those_in_doubles(name, tmp_path):
                 mask[n][tuple(place)] = True
         found = len(independent_rows(columns.of(cells), point.p))
         assert found == max(float_rank(read, mask, seed) for seed in range(3))
+
+
+def test_what_one_sum_of_a_sample_hides_by_chance_another_shows():
+    """Modulo a small prime: of 400 entries with an effect hardly one is missed by two sums."""
+    build = Builder()
+    x = build.sample("x", (1,))
+    program = build.program(build.contract("ij,j->i", build.weight("W", (400, 1)), x))
+    model = Model(program)
+    hidden = []
+    for seed in range(5):
+        point = random_program_point(model, 1, f"{seed}", bits=7)
+        found = gradients(model, point, 1, lambda: ["W"], random.Random(seed))
+        first, second = (slopes != 0 for _, slopes in found)
+        hidden.append((int((~first).sum()), int((~(first | second)).sum())))
+    assert all(one > 0 and both <= 1 for one, both in hidden)
 
 
 @pytest.mark.parametrize("name", ["mlp_tanh", "mlp_softplus", "silu", "gru", "lstm"])

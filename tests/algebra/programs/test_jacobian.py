@@ -53,20 +53,38 @@ def test_backwards_is_forwards(seed, p, samples):
 
 @given(st.integers(0, 10**6), st.sampled_from([SMALL_PRIME, LONG_PRIME]), st.integers(1, 3))
 def test_one_gradient_is_a_combination_of_rows(seed, p, samples):
-    """A backward pass from a covector gives the rows times its entries, of parts of the samples."""
+    """A backward pass gives the sums of rows with each covector, of parts of the samples."""
     program = random_program(seed)
     arithmetic, blocks = point(program, p, seed, samples)
     batch = max(value.shape[-1] for value in blocks.values())
     cells, shape = all_cells(program), program.nodes[program.output].shape
-    covector = random_residues((*shape, batch), p, random.Random(seed))
-    sweep = Sweep(program, arithmetic, blocks, covector=covector)
-    found = {name: np.zeros(shape, np.int64) for name, shape in program.weights.items()}
-    for part in (slice(1), slice(1, None)) if batch > 1 else (slice(None),):
-        for name, slopes in sweep.gradients(list(program.weights), part):
-            found[name] = (found[name] + slopes) % p
+    covectors = random_residues((2, *shape, batch), p, random.Random(seed))
+    sweep = Sweep(program, arithmetic, blocks, covector=covectors)
     jacobian = program_jacobian(program, arithmetic, blocks, cells).astype(object)
-    expected = covector.reshape(-1).astype(object) @ jacobian % p
-    assert [int(found[name][tuple(place)]) for name, *place in cells] == expected.tolist()
+    for row, covector in enumerate(covectors):
+        found = {name: np.zeros(shape, np.int64) for name, shape in program.weights.items()}
+        for part in (slice(1), slice(1, None)) if batch > 1 else (slice(None),):
+            for name, slopes in sweep.gradients(list(program.weights), part, row):
+                found[name] = (found[name] + slopes) % p
+        expected = covector.reshape(-1).astype(object) @ jacobian % p
+        assert [int(found[name][tuple(place)]) for name, *place in cells] == expected.tolist()
+
+
+def test_a_table_below_another_is_moved_as_a_slice():
+    """Rows put below a fixed one, as those of a table with a row of padding: no list of places."""
+    build = Builder()
+    W = build.weight("W", (50, 4))
+    first = build.constant(np.ones((1, 4), np.int64))
+    table = build.index(np.arange(204).reshape(51, 4), first, W)
+    x = build.sample("x", (51,))
+    program = build.program(build.contract("s,sd->d", x, table))
+    arithmetic, blocks = point(program, SMALL_PRIME, 3, 1)
+    covector = random_residues((1, 4, 1), SMALL_PRIME, random.Random(5))
+    sweep = Sweep(program, arithmetic, blocks, covector=covector)
+    [(_, slopes)] = sweep.gradients(["W"])
+    expected = blocks["x"][1:] * covector.reshape(1, 4) % SMALL_PRIME
+    assert np.array_equal(slopes, expected)
+    assert list(program.moves.values()) == [[(slice(0, 200), slice(4, 204))]]
 
 
 @given(st.integers(0, 10**6))
@@ -193,7 +211,7 @@ def test_large_moves_of_whole_axes(moved):
         mix = build.constant(np.arange(cut.size).reshape(1, -1) % 97)
         program = build.program(build.contract("ij,j->i", mix, value))
         arithmetic, blocks = point(program, SMALL_PRIME, 3, 2)
-        covector = random_residues((1, 2), SMALL_PRIME, random.Random(5))
+        covector = random_residues((1, 1, 2), SMALL_PRIME, random.Random(5))
         sweep = Sweep(program, arithmetic, blocks, covector=covector)
         strided = [node for node in program.nodes if node.strides and not node.is_reshape]
         assert bool(strided) == (not opaque)

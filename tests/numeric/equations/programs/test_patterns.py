@@ -1,11 +1,15 @@
 """Activation patterns at drawn points."""
 
+from collections import Counter
+
 import numpy as np
 import pytest
 
+from algebra.programs import evaluate
 from algebra.programs.generic import NoPattern
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
+from numeric.equations.programs import patterns
 from numeric.equations.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at
 from tests.onnx_models import save
 
@@ -40,6 +44,27 @@ def test_all_units_of_deep_networks_switch(biases):
     for signs in drawn_patterns(deep(12, biases), seed=1)(200).values():
         on = signs.mean(axis=1)
         assert np.mean((on > 0.02) & (on < 0.98)) > 0.9
+
+
+@pytest.mark.parametrize("biases", [True, False])
+def test_a_value_is_computed_few_times_while_weights_are_adjusted(biases, monkeypatch):
+    """At most four times each in 12 layers with sums beside them, not once for each later layer."""
+    build, counts = Builder(), Counter()
+    x = build.sample("x", (8,))
+    for k in range(12):
+        y = build.contract("ij,j->i", build.weight(f"W{k}", (8, 8)), x)
+        y = build.add(y, build.weight(f"b{k}", (8,))) if biases else y
+        x = build.add(build.rectified(y), x)
+    program = build.program(x)
+    numbers = {id(node): k for k, node in enumerate(program.nodes)}
+
+    def counted(node, *rest):
+        counts[numbers[id(node)]] += 1
+        return evaluate.value_of(node, *rest)
+
+    monkeypatch.setattr(patterns, "value_of", counted)
+    drawn_patterns(program, seed=1)(5)
+    assert 1 < max(counts.values()) <= 4
 
 
 def test_channels_of_convolutions_switch(tmp_path):
