@@ -379,7 +379,6 @@ THROUGH = {
     "algebra/networks/chain_layout.py": "algebra/networks/test_chain.py",
     "algebra/networks/chain_program.py": "algebra/systems/test_forms.py",
     "algebra/networks/chain_units.py": "algebra/networks/test_chain.py",
-    "algebra/networks/lowering.py": "algebra/problems/test_reduction.py",
     "algebra/checker/problem_options.py": "algebra/checker/test_claim.py",
     "algebra/checker/tables.py": "algebra/checker/test_claim.py",
     "algebra/linalg/products.py": "algebra/linalg/test_modular.py",

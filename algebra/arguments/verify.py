@@ -80,12 +80,10 @@ def check_claim(
     """
     features = claim.problem.features | more
     if claim.problem.network.lower() is not None:
-        # Loaded here: few networks are those of another kind.
-        from algebra.problems.reduction import lowered
+        # Loaded here: few networks are solved as others.
+        from algebra.problems.reduction import solved
 
-        reduction = lowered(claim.problem)
-        if reduction is not None:
-            claim = replace(claim, problem=reduction.problem)
+        claim = replace(claim, problem=solved(claim.problem))
     return ClaimChecker(claim, checklist, effort, features).run()
 
 

@@ -120,12 +120,10 @@ def papers_say(problem: Problem) -> dict[str, str]:
     problem : Problem
         With a fixed allocation.  The theorems are about a teacher's labels.
     """
-    from algebra.problems.reduction import lowered
+    from algebra.problems.reduction import solved
     from algebra.questions.theorems.statements import what_theorems_say
 
     if not AS_STATED.applies(problem.features):
         return {}
     own = family_of(problem.network).own_theorems(problem)
-    reduction = None if own else lowered(problem)
-    network = problem.network if reduction is None else reduction.problem.network
-    return own or what_theorems_say(network, problem.allocation)
+    return own or what_theorems_say(solved(problem).network, problem.allocation)

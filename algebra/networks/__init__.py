@@ -7,7 +7,6 @@ chain          Linear networks as chains of matrix products, and all that follow
 chain_layout   Which matrices of a chain act, in which order, and what is read
 chain_program  The program of a chain, with names for the values in its forms
 chain_units    Units and lines of chains: symmetries, limits, ranks that are enough
-lowering       Equivalent networks of another kind
 named_chain    Chains of matrix products in programs, with matrices of any names
 masks          Masks of large matrices by their entries
 own_point      Given parameters of a network, at which its ranks are computed

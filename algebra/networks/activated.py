@@ -44,7 +44,6 @@ from algebra.networks.base import (
 )
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.limits import NEVER, MatrixLimits, least
-from algebra.networks.lowering import Identical
 from algebra.networks.masks import columns_by_row, held, lines_with_entries
 from algebra.networks.protocols import HasJacobian, HasLimits, HasUnits
 from algebra.programs.jacobian import Sweep, factors
@@ -178,9 +177,9 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     def linear_kind(self) -> ChainNetwork:
         """The linear network with the same matrices."""
 
-    def lower(self) -> Identical | None:
+    def lower(self) -> ChainNetwork | None:
         """The linear network, if the activation is linear and there are no biases."""
-        return Identical(self.linear_kind()) if self.is_linear else None
+        return self.linear_kind() if self.is_linear else None
 
     def axes(self) -> tuple[Axis, ...]:
         """The axes of the linear kind; biases and leaks are permuted with the rows of their units'

@@ -33,7 +33,6 @@ from algebra.programs.programmed import Programmed
 
 if TYPE_CHECKING:
     from algebra.networks.chain_layout import ChainLayout
-    from algebra.networks.lowering import Lowering
     from algebra.programs.generic import Model
     from algebra.programs.jacobian import Sweep
 
@@ -248,6 +247,8 @@ class Network(Programmed):
     smooth: ClassVar[bool] = True
     untaught: ClassVar[frozenset[str]] = frozenset()
     meanings: ClassVar[Mapping[str, str]] = {}
+    # The `Lowered` problem that is solved, if that of a linear network is (`lower`).
+    reduction: ClassVar[str] = "algebra.problems.reduction:AsLinear"
 
     # The SHA-256 of a model that the network was read from.
     digest: ClassVar[str] = ""
@@ -490,8 +491,8 @@ class Network(Programmed):
         """The network with one more input at every step, the last; None if units have no inputs."""
         return None
 
-    def lower(self) -> Lowering | None:
-        """An equivalent network of another kind, if there is one."""
+    def lower(self) -> Network | None:
+        """The linear network that it is solved as, if there is one (`reduction`)."""
         return None
 
     @property

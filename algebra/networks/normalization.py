@@ -16,24 +16,7 @@ The teacher is the target, not a network of the student's architecture:
 Its labels are those of a student whose blocks equal its layers, if no hidden width of block k is
 below min(n_{k-1}, n_k).
 
-**Augmented matrices.**  If σ is the identity, a `NormNet` is a product of matrices (`Augmented`).
-In homogeneous coordinates (a last row of ones) scales and shifts of a layer are a further matrix,
-
-.. math:: \tilde W_j = \begin{pmatrix} W_j & 0 \\ 0 & 1 \end{pmatrix}, \quad
-          \tilde G_j = \begin{pmatrix} \mathrm{diag}(g_j) & b_j \\ 0 & 1 \end{pmatrix}, \quad
-          \tilde X = \begin{pmatrix} X \\ 1 \cdots 1 \end{pmatrix},
-
-and Y = [g_L b_L]~ \tilde W_L ⋯ \tilde G_1 \tilde W_1 \tilde X: a `LinearFeedForward` with 2L
-matrices, structural zeros, and cells that are constants.  The same weights learn, in other cells.
-
-**Generic statements are preserved.**  Generic ranks and root counts are computed with *random*
-values in place of the constants 1.  Let c_j be those of the corners and x the last row of the
-samples.  Dividing the sample columns by x divides the label columns by x, and the corners' factors
-are absorbed into the shifts, b_j ↦ c_j ⋯ c_1 b_j up to such products: these are invertible changes
-of fixed quantities and of unknowns, after which the constants are 1.  Ranks and the numbers of
-complex and real solutions do not change, so a verdict on the lowered problem is one on the
-original. The corners count as weights in the rank of the whole network, but add nothing to it:
-changing c_j changes the labels in the span of the shifts after it.
+A linear net is solved as a product of matrices: `algebra.families.normalization.augmented`.
 """
 
 from __future__ import annotations
@@ -42,7 +25,7 @@ import operator
 from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 
@@ -50,9 +33,8 @@ from algebra.declarations import Keyword, Size
 from algebra.errors import InputError, shown
 from algebra.given import known_name
 from algebra.networks.activation import LINEAR
-from algebra.networks.base import Cell, Matmul, Matrix, Network, Support
+from algebra.networks.base import Matmul, Matrix, Network, Support
 from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.lowering import Lowering
 from algebra.networks.protocols import HasPatternCost
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program
@@ -90,6 +72,7 @@ class NormNet(HasPatternCost, Network):
     only_verbs: ClassVar[str] = "inspect, certify, count, estimate, compare and construct"
     words: ClassVar[Mapping[str, tuple[str, ...]]] = {"activation": ACTIVATIONS}
     nested: ClassVar[frozenset[str]] = frozenset({"hidden"})
+    reduction: ClassVar[str] = "algebra.families.normalization.augmented:Augmented"
 
     widths: tuple[int, ...]
     hidden: tuple[Size | Annotated[tuple[Size, ...], Keyword("minItems", 1)], ...]
@@ -231,9 +214,12 @@ class NormNet(HasPatternCost, Network):
         """
         return min(self.m, self.q + 1) if self.is_linear else self.m
 
-    def lower(self) -> Augmented | None:
-        """Augmented matrices if σ is the identity; ReLU networks are only piecewise polynomial."""
-        return Augmented(self) if self.is_linear else None
+    def lower(self) -> LinearFeedForward | None:
+        """That of the augmented matrices if σ is the identity; ReLU networks have none."""
+        if not self.is_linear:
+            return None
+        inner = [size + 1 for size in self.layer_sizes[1:] for _ in range(2)]
+        return LinearFeedForward(q=self.q + 1, widths=tuple(inner[:-1]), d=self.d, m=self.m)
 
     def target(self) -> tuple[LinearFeedForward, Support]:
         """A linear network whose labels are the target's when all its hidden units are active.
@@ -246,96 +232,3 @@ class NormNet(HasPatternCost, Network):
         for k in range(1, self.depth):
             support[f"W{k}"][-1, :-1] = 0
         return dense, support
-
-
-@dataclass(frozen=True)
-class Augmented(Lowering):
-    """The lowering of a linear normalization network (`algebra.networks.lowering.Lowering`).
-
-    Parameters
-    ----------
-    original : NormNet
-
-    Examples
-    --------
-    >>> from algebra.networks.normalization import NormNet
-    >>> Augmented(NormNet.square(2, 1, 4, 3, "linear")).network.shapes
-    {'W4': (2, 3), 'W3': (3, 5), 'W2': (5, 5), 'W1': (5, 3)}
-    """
-
-    original: NormNet
-
-    @property
-    def network(self) -> LinearFeedForward:
-        """The multi-layer linear network of the augmented matrices."""
-        net = self.original
-        inner = [size + 1 for size in net.layer_sizes[1:] for _ in range(2)]
-        return LinearFeedForward(q=net.q + 1, widths=tuple(inner[:-1]), d=net.d, m=net.m)
-
-    @property
-    def labels(self) -> tuple[Network, Support]:
-        """The dense target."""
-        return self.original.target()
-
-    def cell(self, cell: Cell) -> Cell:
-        """The cell of a weight in the augmented matrices."""
-        name, i, j = cell
-        layer = int(name[1:])
-        if name[0] == "W":
-            return (f"W{2 * layer - 1}", i, j)
-        column = i if name[0] == "g" else self.original.layer_sizes[layer]
-        return (f"W{2 * layer}", i, column)
-
-    def weights(self, weights: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """The augmented matrices of given weights; `one` is the unit of their ring."""
-        layers = len(weights) // 3
-        zero = one - one
-        out: dict[str, np.ndarray] = {}
-        for j in range(1, layers + 1):
-            W, g, b = (np.asarray(weights[f"{letter}{j}"]) for letter in "Wgb")
-            rows, columns = W.shape
-            frame = np.full((rows + 1, columns + 1), zero, dtype=W.dtype)
-            frame[:rows, :columns] = W
-            frame[rows, columns] = one
-            out[f"W{2 * j - 1}"] = frame
-            square = np.full((rows + 1, rows + 1), zero, dtype=W.dtype)
-            square[np.arange(rows), np.arange(rows)] = g[:, 0]
-            square[:rows, rows] = b[:, 0]
-            square[rows, rows] = one
-            out[f"W{2 * j}"] = square[:rows] if j == layers else square
-        return out
-
-    def teacher(self, teacher: Mapping[str, np.ndarray], one: Any) -> dict[str, np.ndarray]:
-        """Augmented student weights whose blocks are the target's layers, if they fit.
-
-        If a hidden width is below both neighbouring widths, they are a submatrix of the layers.
-        """
-        out: dict[str, np.ndarray] = {}
-        net = self.original
-        for k, (block, inner) in enumerate(zip(net.blocks, net.inner, strict=True), start=1):
-            T, t = np.asarray(teacher[f"T{k}"]), np.asarray(teacher[f"t{k}"])
-            n, before = T.shape
-            sizes = (before, *inner, n)
-            # The layer of the target; the units before it copy the inputs, those after it outputs.
-            place = next((i for i, size in enumerate(inner) if size < before), len(inner))
-            for i, j in enumerate(block):
-                rows, columns = sizes[i + 1], sizes[i]
-                W = _eye(rows, columns, one)
-                if i == place:
-                    W[:] = one - one
-                    W[: min(rows, n), :before] = T[: min(rows, n)]
-                out |= {f"W{j}": W, f"g{j}": np.full((rows, 1), one)}
-                out[f"b{j}"] = np.full((rows, 1), one - one)
-            out[f"b{block[-1]}"] = t
-        return self.weights(out, one)
-
-    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        """The samples above a row of ones."""
-        return np.concatenate([X, np.full((1, X.shape[1]), one, dtype=X.dtype)])
-
-
-def _eye(rows: int, columns: int, one: Any) -> np.ndarray:
-    """A matrix with ones on the diagonal."""
-    out = np.full((rows, columns), one - one)
-    np.fill_diagonal(out, one)
-    return out

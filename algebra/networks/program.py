@@ -38,8 +38,15 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.linalg.primes import EntryBound
 from algebra.linalg.residues import Residues, random_residues
 from algebra.memory_limits import check_memory
-from algebra.networks.base import MAX_CELLS, POLYNOMIAL_LABELS, Cell, Factors, Point, Support
-from algebra.networks.lowering import Identical
+from algebra.networks.base import (
+    MAX_CELLS,
+    POLYNOMIAL_LABELS,
+    Cell,
+    Factors,
+    Network,
+    Point,
+    Support,
+)
 from algebra.networks.protocols import HasPieces, not_known
 from algebra.programs.arrays import ArrayArithmetic
 from algebra.programs.balls import BallArithmetic, as_balls
@@ -261,16 +268,15 @@ class ProgramNetwork(HasPieces):
     def build(self) -> Program:
         return self.program()
 
-    def lower(self) -> Identical | None:
+    def lower(self) -> Network | None:
         """The chain of matrix products that it computes, at any weights."""
         return self._chain if self.weights == GENERIC else None
 
     @cached_property
-    def _chain(self) -> Identical | None:
+    def _chain(self) -> Network | None:
         from algebra.networks.named_chain import chain_of
 
-        found = chain_of(self.program(), self.m)
-        return None if found is None else Identical(found)
+        return chain_of(self.program(), self.m)
 
     def _existing(self, support: Support) -> dict[str, np.ndarray]:
         """The weights that exist, as masks in the shapes of the parameters."""

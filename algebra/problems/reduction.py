@@ -1,15 +1,20 @@
 """A problem that is solved in place of another one, and the way back of its solutions.
 
-There are three reductions:
+All equivalences are `Reduction`s: `accepts` says for which problems one is proved, by their
+features; `problem` is the one to solve, `allocation`, `weights`, `teacher` and `samples` are what
+becomes of an instance, and `restore` leads back.
 
-* `Lowered`: the network is equivalent to one of another kind (`Network.lower`).  Solutions
-  correspond one to one, and generic ranks and root counts are equal.
+* `AsLinear`, `algebra.families.normalization.augmented.Augmented`: the network is a linear one,
+  with the same matrices or with others (`Network.lower`).  Solutions correspond one to one, and
+  generic ranks and root counts are equal, so verdicts are too.
+* `algebra.systems.equivalent_cells.AsCells`: updates that reach the labels of some cells.
+* `algebra.problems.renaming.Renamed`: hidden units in another order.
+* `TimeUnit`: the weights of a recurrence are large or small by their law, so that labels of
+  different steps have different sizes.  They are measured in another unit.
 * `KeptFixed`: there are more learnable weights than equations, so an instance has infinitely many
   solutions.  The surplus weights keep their drawn values.  A solution of the smaller problem
   together with these values is a solution of the original; if the smaller one has none, nothing
-  follows.
-* `TimeUnit`: the weights of a recurrence are large or small by their law, so that labels of
-  different steps have different sizes.  They are measured in another unit.
+  follows.  `algebra.systems.equivalent_cells.WithinReach` is the same for updates.
 
 An engine receives only the reduced problem and its instances.
 """
@@ -21,34 +26,107 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from algebra.declarations import loaded
 from algebra.errors import InputError
-from algebra.networks.base import Network, Support
+from algebra.networks.base import Cell, Network, Support
 from algebra.networks.chain import need_chain
-from algebra.networks.lowering import Identical, Lowering
 from algebra.problems.allocation import Allocation
+from algebra.problems.constraints import Constraints
+from algebra.problems.features import GIVEN_DATA, UNTAUGHT, Feature, Features, Premises
 from algebra.problems.problem import Problem
 
 Matrices = Mapping[str, np.ndarray]
 
+# What says how instances are drawn, and nothing about their solutions.
+DRAWN: Features = frozenset(
+    (
+        Feature.BOUNDED,
+        Feature.DISCRETE,
+        Feature.SCALES,
+        Feature.RANDOM_CELLS,
+        Feature.NOT_CONTAINED,
+        Feature.TEACHER_ON_PIECES,
+        *GIVEN_DATA,
+        *UNTAUGHT,
+    )
+)
+MEASURED: Features = frozenset(
+    (Feature.SIGNS, Feature.MEASURED, Feature.EXACT, Feature.BOUNDED_MEASURED)
+)
+CONSTRAINED: Features = frozenset((Feature.BOUNDS, Feature.MATCH_SIGNS))
+UPDATED: Features = frozenset((Feature.LOW_RANKS, Feature.GAINS, Feature.TIES))
+# What problems can have whose instances are solved for some of the weights.
+OF_INSTANCES: Features = (
+    DRAWN
+    | MEASURED
+    | CONSTRAINED
+    | {
+        Feature.ZEROS,
+        Feature.POLYNOMIAL,
+        Feature.ANALYTIC,
+        Feature.BOUNDED_NONLINEAR,
+        Feature.DENSE_TARGET,
+        Feature.OWN_WEIGHTS,
+        Feature.RESTING_TEACHER,
+        Feature.RESTING_RESTRICTED,
+    }
+)
 
+
+def same_solutions(name: str, features: Features, sentence: str) -> Premises:
+    """The premises of a reduction, all of whose features one sentence covers."""
+    return Premises(name, "the same solutions", dict.fromkeys(features, sentence))
+
+
+@dataclass(frozen=True)
 class Reduction(ABC):
-    """A problem solved in place of another one, over any ring of entries (see the module)."""
+    """A problem solved in place of another one, over any ring of entries (see the module).
 
+    Parameters
+    ----------
+    original : Problem
+
+    Raises
+    ------
+    InputError
+        If the proof does not cover a feature of the problem.
+    """
+
+    premises: ClassVar[Premises]
     # Whether the teacher's weights in the reduced problem have exactly its labels.
-    keeps_teacher = False
+    keeps_teacher: ClassVar[bool] = False
+
+    original: Problem
+
+    @classmethod
+    def accepts(cls, problem: Problem) -> bool:
+        """Whether the proof covers a problem."""
+        return cls.premises.applies(problem.features)
+
+    def __post_init__(self) -> None:
+        missing = self.premises.missing(self.original.features)
+        if missing:
+            raise InputError(
+                f"{' and '.join(missing)}: not implemented for this {self.original.network.title} "
+                "network, which is solved as another problem"
+            )
 
     @property
     @abstractmethod
     def problem(self) -> Problem:
         """The problem to solve; it has no learnable weights if the allocation is drawn anew."""
 
-    @abstractmethod
+    def cell(self, cell: Cell) -> Cell:
+        """The cell of a weight in the reduced problem."""
+        return cell
+
     def allocation(self, allocation: Allocation) -> Allocation:
         """The learnable weights of the reduced problem."""
+        return Allocation.from_cells(self.problem.network, map(self.cell, allocation.cells))
 
     def weights(self, weights: Matrices, one: Any) -> Matrices:
         """The student's matrices in the reduced problem; `one` is the unit of the entries' ring."""
@@ -62,7 +140,6 @@ class Reduction(ABC):
         """The samples of the reduced problem; the labels are unchanged."""
         return X
 
-    @abstractmethod
     def restore(
         self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
     ) -> tuple[Any, ...]:
@@ -73,82 +150,60 @@ class Reduction(ABC):
         allocation : Allocation
             The original allocation.
         weights : mapping of str to ndarray
-            The original student's weights.
+            The original student's weights; those that do not learn in the reduced problem keep
+            their values.
         solution : sequence
             Values of the reduced allocation's cells, in their order.
         """
+        values = dict(zip(self.allocation(allocation).cells, solution, strict=True))
+        pairs = [(cell, self.cell(cell)) for cell in allocation.cells]
+        return tuple(
+            values[at] if at in values else weights[cell[0]][cell[1:]] for cell, at in pairs
+        )
 
 
 @dataclass(frozen=True)
 class Lowered(Reduction):
-    """The problem of `Network.lower`.
-
-    Examples
-    --------
-    >>> from algebra.networks.normalization import NormNet
-    >>> net = NormNet.square(2, 1, 3, 2, "linear")
-    >>> lowered = Lowered(Problem(net, {"g1": [[1], [0], [1]]}), net.lower())
-    >>> lowered.problem.allocation
-    Allocation(W2[0,0] W2[2,2])
-    """
-
-    original: Problem
-    lowering: Lowering
+    """A problem whose network is solved as the linear one of `Network.lower`."""
 
     @cached_property
-    def problem(self) -> Problem:
-        """The lowered problem, without constraints."""
-        original = self.original
-        masks = {}
-        if not original.is_random:
-            allocation = self.allocation(original.allocation)
-            masks = {name: allocation.masks[name] for name in allocation.matrices}
-        network = self.lowering.network
-        # Instances are drawn for the original network, whose matrices may have other names.
-        laws = replace(original.distribution, scale=None)
-        teacher = original.teacher
-        if teacher is not None and network.input_shape != original.network.input_shape:
-            raise InputError(
-                f"[teacher] is not implemented for this {original.network.title} network, which is "
-                "solved as another one with other samples"
-            )
-        return Problem(network, masks, support=self._support(), distribution=laws, teacher=teacher)
+    def network(self) -> Network:
+        """The linear network."""
+        found = self.original.network.lower()
+        assert found is not None
+        return found
 
     @property
     def labels(self) -> tuple[Network, Support]:
         """The network whose labels are the teacher's, and its structural zeros."""
-        return self.lowering.labels
+        return self.network, self.original.support
 
-    def _support(self) -> Support:
-        """The cells that are not structural zeros; constants are not among them."""
-        if isinstance(self.lowering, Identical):
-            return dict(self.original.support)
-        network = self.original.network
-        masks = {name: np.ones(shape, np.int8) for name, shape in network.shapes.items()}
-        masks |= {name: np.asarray(mask) for name, mask in self.original.support.items()}
-        found = self.lowering.weights(masks, 1)
-        return {name: (matrix != 0).astype(np.int8) for name, matrix in found.items()}
 
-    def allocation(self, allocation: Allocation) -> Allocation:
-        """The same learnable weights in the lowered network."""
-        cells = [self.lowering.cell(cell) for cell in allocation.cells]
-        return Allocation.from_cells(self.lowering.network, cells)
+@dataclass(frozen=True)
+class AsLinear(Lowered):
+    """The linear network with the same matrices: the same labels at all weights and samples.
 
-    def weights(self, weights: Matrices, one: Any) -> Matrices:
-        return self.lowering.weights(weights, one)
+    Examples
+    --------
+    >>> from algebra.networks.ffn import FeedForward
+    >>> net = FeedForward(2, (2,), 1, 3, activation="linear")
+    >>> AsLinear(Problem(net, {"W1": [[1, 0], [0, 1]]})).problem.network
+    LinearFeedForward(q=2, widths=(2,), d=1, m=3)
+    """
 
-    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        return self.lowering.teacher(teacher, one)
+    premises = same_solutions(
+        "the same matrices",
+        DRAWN | CONSTRAINED | UPDATED | {Feature.ZEROS},
+        "labels are the same function of the same weights and samples",
+    )
 
-    def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
-        return self.lowering.samples(X, one)
-
-    def restore(
-        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
-    ) -> tuple[Any, ...]:
-        """The same values, in the original order."""
-        values = dict(zip(self.allocation(allocation).cells, solution, strict=True))
-        return tuple(values[self.lowering.cell(cell)] for cell in allocation.cells)
+    @cached_property
+    def problem(self) -> Problem:
+        """The same problem of the linear network, without constraints."""
+        learnable = {} if self.original.is_random else self.original.learnable
+        return replace(
+            self.original, network=self.network, learnable=learnable, constraints=Constraints()
+        )
 
 
 @dataclass(frozen=True)
@@ -165,7 +220,10 @@ class KeptFixed(Reduction):
     (1, 8, 2)
     """
 
-    original: Problem
+    premises = same_solutions(
+        "surplus weights fixed", OF_INSTANCES, "its solutions are some of the solutions"
+    )
+
     part: Allocation
 
     @cached_property
@@ -176,16 +234,6 @@ class KeptFixed(Reduction):
     def allocation(self, allocation: Allocation) -> Allocation:
         """The sub-allocation."""
         return self.part
-
-    def restore(
-        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
-    ) -> tuple[Any, ...]:
-        """The solution together with the drawn values of the surplus weights."""
-        values = dict(zip(self.part.cells, solution, strict=True))
-        return tuple(
-            values[cell] if cell in values else weights[cell[0]][cell[1:]]
-            for cell in allocation.cells
-        )
 
 
 @dataclass(frozen=True)
@@ -212,11 +260,15 @@ class TimeUnit(Reduction):
            [1024]], dtype=object)
     """
 
-    original: Problem
+    premises = same_solutions(
+        "another unit of time",
+        DRAWN | MEASURED | {Feature.ZEROS},
+        "labels are the same at the matrix divided by γ and the samples times powers of it",
+    )
+    keeps_teacher = True
+
     matrix: str
     unit: Fraction
-
-    keeps_teacher = True
 
     @cached_property
     def problem(self) -> Problem:
@@ -273,7 +325,8 @@ def in_time_unit(problem: Problem) -> TimeUnit | None:
         return None
     factor = (problem.distribution.scale or {}).get(name, Fraction(1))
     is_last = len(problem.network.label_steps) == 1
-    if not is_last or 1 < _OTHER_UNIT * factor < _OTHER_UNIT**2 or problem.constraints:
+    is_near_1 = 1 < _OTHER_UNIT * factor < _OTHER_UNIT**2
+    if not is_last or is_near_1 or not TimeUnit.accepts(problem):
         return None
     # The nearest power of two, up to a factor 2.
     power = factor.numerator.bit_length() - factor.denominator.bit_length()
@@ -281,7 +334,7 @@ def in_time_unit(problem: Problem) -> TimeUnit | None:
 
 
 def lowered(problem: Problem) -> Lowered | None:
-    """The reduction that the network's kind has; None if the problem is solved unchanged.
+    """The reduction to a linear network; None if the problem is solved unchanged.
 
     Examples
     --------
@@ -289,5 +342,13 @@ def lowered(problem: Problem) -> Lowered | None:
     >>> lowered(Problem(LinearEstimator(q=3, d=1, m=2), {"W": [[1, 1, 1]]})) is None
     True
     """
-    lowering = problem.network.lower()
-    return None if lowering is None else Lowered(problem, lowering)
+    if problem.network.lower() is None:
+        return None
+    found: Lowered = loaded(problem.network.reduction)(problem)
+    return found
+
+
+def solved(problem: Problem) -> Problem:
+    """The problem that is solved: that of `lowered`, or the problem itself."""
+    reduction = lowered(problem)
+    return problem if reduction is None else reduction.problem

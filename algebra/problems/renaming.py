@@ -14,7 +14,7 @@ these, two allocations of one orbit may have different images, which costs time 
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from itertools import groupby, permutations, product
 from math import factorial, prod
@@ -25,8 +25,9 @@ import numpy as np
 from algebra.networks.base import Axis
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, Cell
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import Matrices, Reduction
+from algebra.problems.reduction import DRAWN, Matrices, Reduction, same_solutions
 
 # Orders that are tried.
 _MOST_ORDERS = 5_000
@@ -44,8 +45,19 @@ class Renamed(Reduction):
         For hidden units of an axis the old name of each new one.
     """
 
-    original: Problem
+    premises = same_solutions(
+        "renamed hidden units",
+        DRAWN | {Feature.SIGNS},
+        "renamed weights have the same labels",
+    )
+
     orders: tuple[tuple[Axis, tuple[int, ...]], ...]
+
+    @classmethod
+    def accepts(cls, problem: Problem) -> bool:
+        """Whether allocations of a chain are drawn, with the same law for all units."""
+        is_chain = problem.network.chain() is not None
+        return problem.is_random and is_chain and super().accepts(problem)
 
     @property
     def problem(self) -> Problem:
@@ -61,26 +73,17 @@ class Renamed(Reduction):
                     found[side] = np.array(order)
         return found
 
-    def allocation(self, allocation: Allocation) -> Allocation:
-        masks = self.weights(allocation.masks, 1)
-        return Allocation.from_masks(allocation.network, masks)
+    def cell(self, cell: Cell) -> Cell:
+        """The new row and column of a weight."""
+        name, i, j = cell
+        rows, columns = (own.tolist() for own in self._places(name))
+        return name, rows.index(i), columns.index(j)
 
     def weights(self, weights: Matrices, one: Any) -> Matrices:
         return {name: value[np.ix_(*self._places(name))] for name, value in weights.items()}
 
     def teacher(self, teacher: Matrices, one: Any) -> Matrices:
         return self.weights(teacher, one)
-
-    def restore(
-        self, allocation: Allocation, weights: Matrices, solution: Sequence[Any]
-    ) -> tuple[Any, ...]:
-        """The same values, in the original order."""
-        here: dict[Cell, Any] = {}
-        places = {name: self._places(name) for name in allocation.matrices}
-        for (name, i, j), value in zip(self.allocation(allocation).cells, solution, strict=True):
-            rows, columns = places[name]
-            here[name, int(rows[i]), int(columns[j])] = value
-        return tuple(here[cell] for cell in allocation.cells)
 
 
 def renamed(problem: Problem, allocation: Allocation) -> Renamed:

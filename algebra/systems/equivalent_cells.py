@@ -16,19 +16,27 @@ many solutions; one in cells within reach is one of them (`WithinReach`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from itertools import product
 from typing import Any
 
 import numpy as np
 
-from algebra.networks.base import Network
 from algebra.networks.protocols import HasJacobian, jacobian_of, not_known
 from algebra.problems.allocation import Allocation
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import Matrices, Reduction
+from algebra.problems.reduction import (
+    CONSTRAINED,
+    OF_INSTANCES,
+    UPDATED,
+    Matrices,
+    Reduction,
+    same_solutions,
+    solved,
+)
 from algebra.problems.updates import LowRank, Update
 from algebra.ranks.parametrized import by_parameters, by_updates
 from algebra.systems.incidence import maximum_matching
@@ -37,42 +45,51 @@ from algebra.systems.incidence import maximum_matching
 _COMBINED = 3
 
 
-def need_jacobian(network: Network) -> None:
-    """Refuse networks whose labels are not analytic functions of the weights.
+@dataclass(frozen=True)
+class AsCells(Reduction):
+    """A problem with the updates that are equivalent to cells as these cells.
+
+    Other updates are left.  `problem` has the same verdict, and instances are drawn for it.
+    """
+
+    premises = same_solutions(
+        "updates as cells",
+        (OF_INSTANCES | UPDATED) - CONSTRAINED - {Feature.OWN_WEIGHTS},
+        "the students with updates have the labels of the students with the cells",
+    )
+
+    @cached_property
+    def masks(self) -> dict[str, np.ndarray]:
+        """The cells, by the matrices whose updates are equivalent to some."""
+        network, support = self.original.network, self.original.support
+        found = {}
+        for name, update in self.original.updates.items():
+            enough = jacobian_of(network).enough_rank(name)
+            mask = update.as_cells(network.shapes[name], support.get(name), enough)
+            if mask is not None:
+                found[name] = mask
+        return found
+
+    @cached_property
+    def problem(self) -> Problem:
+        return replace(self.original, learnable={**self.original.learnable, **self.masks})
+
+
+def as_cells(problem: Problem) -> AsCells:
+    """The reduction of a problem with updates to cells, that of the linear network if it is one.
 
     Raises
     ------
     InputError
+        If the labels are not one analytic function of the weights.
     """
-    # A lowered network has a Jacobian only as the other kind; the theorems on updates are not
-    # proved for a teacher of which a matrix rests.
-    if not (network.rank_decides and isinstance(network, HasJacobian)) or network.untaught:
-        raise not_known(network, "updates", "of linear networks, rnn and ffn they are")
-
-
-def as_plain(problem: Problem) -> Problem:
-    """For a network with linear activation the problem of the equivalent linear network."""
-    lowering = problem.network.lower()
-    if lowering is None or lowering.network.shapes != problem.network.shapes:
-        return problem
-    return replace(problem, network=lowering.network)
-
-
-def with_cells(problem: Problem, masks: Mapping[str, np.ndarray]) -> Problem:
-    """The problem with masks in place of some updates."""
-    return replace(problem, learnable={**problem.learnable, **masks})
-
-
-def cells_instead(problem: Problem) -> dict[str, np.ndarray]:
-    """Masks of the updates that are equivalent to cells."""
-    network, support = problem.network, problem.support
-    found = {}
-    for name, update in problem.updates.items():
-        shape = network.shapes[name]
-        mask = update.as_cells(shape, support.get(name), jacobian_of(network).enough_rank(name))
-        if mask is not None:
-            found[name] = mask
-    return found
+    network = problem.network
+    analytic = network.rank_decides and not (network.untaught or network.has_given_weights)
+    # A network of augmented matrices has a Jacobian only as the linear one.
+    if not (analytic and isinstance(network, HasJacobian)):
+        instead = "masks of cells are, and updates of linear networks, rnn and ffn"
+        raise not_known(network, "updates", instead)
+    return AsCells(solved(problem))
 
 
 def problems_of_cells(problem: Problem) -> Iterator[Problem]:
@@ -92,7 +109,7 @@ def problems_of_cells(problem: Problem) -> Iterator[Problem]:
             else:
                 mask = update.alone(shape, support.get(name))
             masks[name] = mask
-        yield with_cells(problem, masks)
+        yield replace(problem, learnable={**problem.learnable, **masks})
 
 
 @lru_cache(maxsize=16)
@@ -108,11 +125,10 @@ def in_parameters(problem: Problem) -> Problem:
     """
     if not problem.updates:
         return problem
-    need_jacobian(problem.network)
+    cells = as_cells(problem).problem
     if not problem.network.has_instances or problem.network.has_kinks:
         raise not_known(problem.network, "updates of instances")
-    plain = as_plain(problem)
-    return by_parameters(with_cells(plain, cells_instead(plain)))
+    return by_parameters(cells)
 
 
 @dataclass(frozen=True)
@@ -125,6 +141,10 @@ class WithinReach(Reduction):
     ----------
     cells : Problem
     """
+
+    premises = same_solutions(
+        "cells within reach", OF_INSTANCES, "its solutions are some of the solutions"
+    )
 
     cells: Problem
 

@@ -30,7 +30,7 @@ from algebra.polynomials.rings import SymbolicRing, symbol
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import lowered
+from algebra.problems.reduction import lowered, solved
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.program import Node, matrix_shape
 from algebra.systems.forms import (
@@ -207,8 +207,8 @@ def symbolic_system(
 
 def symbolic_forms(allocation: Allocation, support: Support | None = None) -> tuple[str, ...]:
     """Names of the forms, those of the linear network where the network is one in disguise."""
-    reduction = lowered(Problem(allocation.network, allocation.masks, support or {}))
-    return written_forms(allocation.network if reduction is None else reduction.problem.network)
+    problem = Problem(allocation.network, allocation.masks, support or {})
+    return written_forms(solved(problem).network)
 
 
 def default_form(allocation: Allocation) -> str:

@@ -288,8 +288,7 @@ def family_name(network: Network) -> str:
     # Loaded here: help needs no network.
     from algebra.families.registry import family_of
 
-    lowering = network.lower()
-    solved = network if lowering is None else lowering.network
+    solved = network.lower() or network
     return solved.equations_are or family_of(solved).name
 
 

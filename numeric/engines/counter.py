@@ -117,8 +117,7 @@ class InstanceCounter:
             raise InputError(f"engine {engine!r} does not support [constraints]: choose another")
         self.root_timeout = positive_seconds(root_timeout, "root_timeout")
         # What is computed before any instance is the same for all allocations of an orbit.
-        plain = not (problem.constraints or problem.support or problem.values or self._lowered)
-        self._renames = problem.is_random and plain and problem.network.chain() is not None
+        self._renames = self._lowered is None and Renamed.accepts(problem)
         self._renamings: dict[Allocation, Renamed] = {}
         self._plans: dict[Allocation, Plan] = {}
         self._counted: set[Allocation] = set()

@@ -19,10 +19,9 @@ import numpy as np
 from flint import acb
 
 from algebra.errors import InputError
-from algebra.networks.lowering import Identical
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import lowered
+from algebra.problems.reduction import AsLinear, lowered
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import (
     FAILED,
@@ -598,11 +597,10 @@ def group_of_solutions(problem: Problem, root_count: int, source: str, seed: int
     InputError
         If the network is not linear, or if some of the N solutions were not found.
     """
-    lowering = lowered(problem)
-    network = problem.network
-    if lowering is not None and isinstance(network.lower(), Identical):
-        problem, lowering = lowering.problem, None
-    if lowering is not None or problem.network.chain() is None:
+    reduction, network = lowered(problem), problem.network
+    if isinstance(reduction, AsLinear):
+        problem = reduction.problem
+    if problem.network.chain() is None:
         # The data of other networks form a subset of the space in which paths are tracked.
         raise InputError(
             f"`problem` (a {network.title} network) must be a linear network for a monodromy group"

@@ -191,7 +191,7 @@ def _full_plan(
         if allocation_rank(cells_of.allocation, cells_of.student(), whole).rank == whole:
             # Of a linear network their equations are those of a chain, with few unknowns.
             plan = _full_plan(cells_of, cells_of.allocation, whole)
-            return replace(plan, reduction=WithinReach(plan.problem_of(cells_of)))
+            return replace(plan, reduction=WithinReach(given, plan.problem_of(cells_of)))
     cells = next(candidate_bases(allocation, whole, support, 0, 1), None)
     if cells is None:
         return Plan(allocation, whole, own, None, "no sub-allocation of full rank found")

@@ -17,7 +17,7 @@ from flint import fmpq, fmpq_mpoly_ctx
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.ranks.parametrized import learning_rank
-from algebra.systems.equivalent_cells import cells_instead
+from algebra.systems.equivalent_cells import as_cells
 from matchprob import InputError, LinearFeedForward, LinearRNN, Problem
 from numeric.instances import draw_instance
 
@@ -49,7 +49,7 @@ def problem(number):
             learning = Problem(net, learnable).learning
         except InputError:
             continue
-        simple = number % 10 > 0 and cells_instead(Problem(net, learnable))
+        simple = number % 10 > 0 and as_cells(Problem(net, learnable)).masks
         if not simple and learning_rank(learning).rank == learning.dimension == net.outputs <= 5:
             return Problem(net, learnable)
 

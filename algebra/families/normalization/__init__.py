@@ -1,5 +1,6 @@
 r"""The family of networks whose normalization layers learn.
 
+augmented    Linear normalization networks as products of augmented matrices
 blocks       Allocations of a normalization network that realize every target, layer by layer
 certify      Verdicts on normalization networks
 dense        Networks over the rationals: targets, and frozen ones with their scales and shifts

@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Any
 
 from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.certificate import Certificate
@@ -26,12 +25,7 @@ from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.parametrized import by_parameters
-from algebra.systems.equivalent_cells import (
-    as_plain,
-    cells_instead,
-    need_jacobian,
-    with_cells,
-)
+from algebra.systems.equivalent_cells import AsCells, as_cells
 from algebra.words import plural
 
 CellVerdict = Callable[[Problem, Effort], Certificate]
@@ -47,33 +41,30 @@ def same_labels(verdict: str) -> Premises:
 
 def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
     """Decide a problem with updates if possible; `certify_cells` certifies problems of cells."""
-    need_jacobian(problem.network)
-    plain = as_plain(problem)
+    cells = as_cells(problem)
+    plain, simpler = cells.original, cells.problem
     if labels_vanish(plain.network, plain.support):
-        cells = Problem.of(
+        moving = Problem.of(
             plain.learning.moving, support=plain.support, distribution=plain.distribution
         )
-        found = replace(certify_cells(cells, effort), problem=problem)
+        found = replace(certify_cells(moving, effort), problem=problem)
         return replace(found, explained=_explained(found))
-    masks = cells_instead(plain)
-    simpler = with_cells(plain, masks)
     if simpler.updates:
         found = certify_by_arguments(by_parameters(simpler), effort, more=problem.features)
     else:
         found = certify_cells(simpler, effort)
-    found = replace(found, problem=problem, notes=(*found.notes, *_equivalences(plain, masks)))
+    found = replace(found, problem=problem, notes=(*found.notes, *_equivalences(cells)))
     return replace(found, explained=_explained(found))
 
 
-def _equivalences(problem: Problem, masks: dict[str, Any]) -> tuple[str, ...]:
+def _equivalences(cells: AsCells) -> tuple[str, ...]:
     """The updates that are equivalent to cells, in words."""
-    out = []
-    for name, update in problem.updates.items():
-        if name in masks:
-            what = update.words(name, problem.network.shapes[name])
-            whole = isinstance(update, LowRank)
-            out.append(f"{what} reaches all that " + (f"the whole {name} does" if whole else
-                       f"its {int(masks[name].sum())} cells do"))  # fmt: skip
+    out, problem = [], cells.original
+    for name, mask in cells.masks.items():
+        update = problem.updates[name]
+        whole = isinstance(update, LowRank)
+        what = f"the whole {name} does" if whole else f"its {int(mask.sum())} cells do"
+        out.append(f"{update.words(name, problem.network.shapes[name])} reaches all that {what}")
     return tuple(out)
 
 

@@ -18,15 +18,14 @@ from algebra.problems.updates import LowRank
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import learning_rank
-from algebra.systems.equivalent_cells import as_plain, need_jacobian
+from algebra.systems.equivalent_cells import as_cells
 from algebra.systems.inspection import Inspection, UpdateReport
 from algebra.words import plural
 
 
 def inspect_updates(problem: Problem, seed: int = 0) -> Inspection:
     """Structure report without forms: `updates` describes each update, `skipped` the ranks."""
-    need_jacobian(problem.network)
-    plain = as_plain(problem)
+    plain = as_cells(problem).original
     network, support, learning = plain.network, plain.support, plain.learning
     whole = network_rank(network, support, seed)
     own = learning_rank(learning, whole.rank, seed)

@@ -34,12 +34,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.jacobian import random_point, tangent_factors
 from algebra.ranks.parametrized import by_parameters
-from algebra.systems.equivalent_cells import (
-    as_plain,
-    cells_instead,
-    need_jacobian,
-    with_cells,
-)
+from algebra.systems.equivalent_cells import AsCells, as_cells
 
 # Verifies the certificate of a problem of cells.
 CellCheck = Callable[[Mapping[str, Any], CheckEffort], Checked]
@@ -51,37 +46,34 @@ def verify_updates(
     """Verify the certificate of a problem with updates; `verify_cells` verifies those of cells."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:
-        need_jacobian(claim.problem.network)
-        plain = as_plain(claim.problem)
+        cells = as_cells(claim.problem)
+        plain, simpler = cells.original, cells.problem
         silent = "labels_vanish" in claim.evidence
-        masks = cells_instead(plain)
-        simpler = with_cells(plain, masks)
         if silent or not simpler.updates:
             if silent:
                 simpler = Problem.of(
                     plain.learning.moving, support=plain.support, distribution=plain.distribution
                 )
             else:
-                _check_equivalences(plain, masks, effort.seed, checklist)
+                _check_equivalences(cells, effort.seed, checklist)
             inner = {**data, "problem": simpler.to_dict(), "learnable": simpler.allocation.size}
             status = nested(verify_cells(inner, effort), checklist.say, "")
             return Conclusion(status, same_labels(claim.verdict))
-        _check_equivalences(plain, masks, effort.seed, checklist)
+        _check_equivalences(cells, effort.seed, checklist)
         moved = replace(claim, problem=by_parameters(simpler))
         return check_claim(moved, checklist, effort, claim.problem.features)
 
     return verified(data, check)
 
 
-def _check_equivalences(
-    problem: Problem, masks: Mapping[str, np.ndarray], seed: int, checklist: Checklist
-) -> None:
+def _check_equivalences(cells: AsCells, seed: int, checklist: Checklist) -> None:
     """Updates equivalent to cells: ranks at a point must not exceed the counting bounds."""
+    problem = cells.original
     network, updates = problem.network, problem.updates
     point = random_point(network, *next(random_points(f"equivalent/{seed}")), problem.support)
-    for name in masks:
+    for name, mask in cells.masks.items():
         update, shape = updates[name], network.shapes[name]
-        text = f"{update.words(name, shape)} reaches what {int(masks[name].sum())} cells do"
+        text = f"{update.words(name, shape)} reaches what {int(mask.sum())} cells do"
         if isinstance(update, LowRank) and update.rank < min(shape):
             received, sent = _ranks_around(problem, point, name)
             if min(received, sent) > update.rank:

@@ -101,7 +101,7 @@ def test_linear_activations_lower_to_linear_kinds():
         FeedForward(3, (2, 4), 2, 4, activation={"polynomial": [0, 1]}),
     ):
         w, X = _drawn(net, rng)
-        linear = net.lower().network
+        linear = net.lower()
         assert linear.shapes == net.shapes
         assert list(linear.shapes) == list(net.shapes)
         np.testing.assert_allclose(net.forward(w, X), linear.forward(w, X), rtol=1e-9)

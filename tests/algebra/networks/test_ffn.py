@@ -40,7 +40,7 @@ def test_renamed_units_give_the_same_labels():
 def test_with_a_linear_activation_it_is_the_linear_net(widths):
     """The same matrices, labels and renamings."""
     net = FeedForward(q=2, widths=widths, d=2, m=4, activation="linear")
-    plain = net.lower().network
+    plain = net.lower()
     assert plain == LinearFeedForward(q=2, widths=widths, d=2, m=4)
     assert (net.shapes, net.axes()) == (plain.shapes, plain.axes())
     weights, X = drawn(net)

@@ -3,12 +3,32 @@
 import random
 
 import numpy as np
+import pytest
 from flint import fmpq
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.problems.reduction import KeptFixed, lowered
-from matchprob import Allocation, Constraints, LinearRNN, NormNet, Problem, RandomCells
+from algebra.errors import InputError
+from algebra.families.normalization.augmented import Augmented
+from algebra.problems.features import Feature
+from algebra.problems.reduction import AsLinear, KeptFixed, TimeUnit, in_time_unit, lowered
+from algebra.problems.renaming import Renamed, renamed
+from algebra.systems.equivalent_cells import AsCells, WithinReach, in_parameters
+from matchprob import (
+    Allocation,
+    Constraints,
+    Distribution,
+    FeedForward,
+    LinearRNN,
+    NormNet,
+    Problem,
+    RandomCells,
+    draw_instance,
+)
+from numeric.instances import reduced
+from tests.options import random_options
+from tests.refusals import refuses
+from tests.samples import many
 
 NET = NormNet((2, 3, 1), (3, 2), 2, "linear")
 RNN = LinearRNN(n=2, T=2, b=1, d=1, m=2)
@@ -63,3 +83,61 @@ def test_random_cells_and_constraints():
     part = KeptFixed(whole, Allocation.from_cells(RNN, [("W", 0, 1), ("W", 1, 0)]))
     interval = part.problem.constraints.interval(("W", 0, 1), fmpq(0))
     assert (interval.low, interval.high) == (-2, 2)
+
+
+KINDS = (AsLinear, Augmented, AsCells, Renamed, TimeUnit, KeptFixed, WithinReach)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_problems_that_a_proof_does_not_cover_are_refused(kind):
+    """A feature that is in no list, as a new one is, is refused by name."""
+    missing = set(Feature) - kind.premises.covers.keys()
+    assert Feature.PIECES in missing
+    for feature in missing:
+        problem = Problem(RNN, {"W": "all"})
+        problem.__dict__["features"] = frozenset({feature, Feature.DISCRETE})
+        assert not kind.accepts(problem)
+        made = object.__new__(kind)
+        made.__dict__["original"] = problem
+        refuses(f"^{feature}: not implemented for this", made.__post_init__)
+
+
+def reductions(problem, rng):
+    """The reductions of a problem of cells."""
+    found = [lowered(problem), in_time_unit(problem)]
+    if Renamed.accepts(problem):
+        found.append(renamed(problem, problem.draw(rng)))
+    elif KeptFixed.accepts(problem) and not problem.is_random:
+        cells = problem.allocation.cells
+        kept = rng.sample(cells, rng.randrange(len(cells) + 1))
+        found.append(KeptFixed(problem, Allocation.from_cells(problem.network, kept)))
+    return [reduction for reduction in found if reduction is not None]
+
+
+def test_instances_of_problems_with_all_options():
+    """The student's labels are the same, before and after other values for what learns."""
+    rng, seen = random.Random("reductions"), set()
+    scaled = Distribution(scale={"W": 1000}, signs={"D": [[1, -1]]})
+    problems = [random_options(rng) for _ in range(many(60))]
+    net = FeedForward(2, (2,), 2, 3, activation="linear")
+    noisy = Distribution(weights="uniform", scale={"W1": 3}, noise="1/10")
+    zeros = {"W1": [[1, 0], [1, 1]]}
+    problems.append(Problem(net, {"W1": [[0, 0], [1, 1]]}, zeros, noisy))
+    problems.append(Problem(RNN, {"W": "all"}, distribution=scaled))
+    problems.append(Problem(RNN, {"W": RandomCells(2)}, distribution=scaled))
+    for given_problem in problems:
+        try:
+            problem = in_parameters(given_problem)
+            instance = draw_instance(problem, 0, 0)
+        except InputError:
+            continue
+        forward = problem.network.forward
+        for reduction in reductions(problem, rng):
+            inner = reduced(instance, reduction)
+            here = inner.problem.network.forward
+            assert np.allclose(here(inner.weights, inner.X), forward(instance.weights, instance.X))
+            values = [rng.uniform(-1, 1) for _ in inner.allocation.cells]
+            own = instance.with_weights(inner.restored(values))
+            assert np.allclose(here(inner.with_weights(values), inner.X), forward(own, instance.X))
+            seen.add(type(reduction))
+    assert seen == {AsLinear, Augmented, Renamed, TimeUnit, KeptFixed}

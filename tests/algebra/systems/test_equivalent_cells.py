@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 from algebra.programs.arrays import placed
 from algebra.programs.jacobian import Sweep, factors
 from algebra.systems.equivalent_cells import (
-    as_plain,
-    cells_instead,
+    as_cells,
     problems_of_cells,
     within_reach,
 )
@@ -110,17 +109,17 @@ def test_parts_are_within_reach():
             assert within_reach(update, part.allocation.masks[name], None)
 
 
-def test_cells_instead():
+def test_updates_that_are_cells():
     """Only updates that are equivalent to cells, each with its mask."""
     net = LinearRNN(n=4, T=2, b=1, d=1, m=3)
     learnable = {"W": {"lora": 2}, "D": {"gain": "columns"}, "B": {"tied": [[1], [1], [2], [0]]}}
-    found = cells_instead(Problem(net, learnable))
+    found = as_cells(Problem(net, learnable)).masks
     assert {name: int(mask.sum()) for name, mask in found.items()} == {"W": 16, "D": 4}
 
 
-def test_as_plain_keeps_what_learns():
+def test_a_linear_activation_keeps_what_learns():
     """A network with a linear activation becomes the linear one."""
     net = RNN(n=3, T=2, b=1, d=1, m=2, activation="linear")
-    problem = as_plain(Problem(net, {"W": {"gain": "rows"}}))
+    problem = as_cells(Problem(net, {"W": {"gain": "rows"}})).original
     assert problem.network == LinearRNN(n=3, T=2, b=1, d=1, m=2)
     assert problem.updates == {"W": Gain("rows")}

@@ -6,6 +6,7 @@ import pytest
 from algebra.problems.reduction import lowered
 from matchprob import (
     Distribution,
+    FeedForward,
     LinearEstimator,
     LinearRNN,
     NormNet,
@@ -44,8 +45,16 @@ def test_the_problem_that_a_counter_solves():
     """A linear normalization network is lowered; a problem without a reduction is unchanged."""
     plain = Problem(LinearEstimator(2, 1, 1), {"W": [[1, 0]]})
     assert InstanceCounter(plain).problem is plain
-    assert InstanceCounter(BILINEAR).problem.network == BILINEAR.network.lower().network
+    assert InstanceCounter(BILINEAR).problem.network == BILINEAR.network.lower()
     assert default_engine(BILINEAR.network) == "homotopy"
+
+
+@pytest.mark.parametrize("zeros", [{"W1": [[1, 0], [1, 0]]}, {"W2": [[1, 1], [0, 0]]}])
+def test_structural_zeros_of_a_network_with_a_linear_activation(zeros):
+    """They are the teacher's too: labels have no larger dimension than the student's."""
+    net = FeedForward(2, (2,), 2, 3, activation="linear")
+    found = estimate(Problem(net, {"W1": "all", "W2": "all"}, support=zeros), 5)
+    assert found.matched == 5
 
 
 def test_lowered_instance_has_the_same_labels():

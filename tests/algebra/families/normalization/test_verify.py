@@ -146,7 +146,7 @@ def test_a_wide_student_is_not_narrow():
     net = NormNet((2, 2), (2,), 4, "linear")
     wide = Problem(net, {"g1": "all", "g2": "all", "b2": "all"})
     inner = lowered(wide).problem
-    student = network_rank(net.lower().network, inner.support)
+    student = network_rank(net.lower(), inner.support)
     own = allocation_rank(inner.allocation, inner.support, student.rank)
     data = json.loads(certificate("narrow"))
     data |= {"problem": wide.to_dict(), "learnable": 6, "rank": own.rank, "prime": own.p}

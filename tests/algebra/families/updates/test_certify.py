@@ -172,7 +172,7 @@ def test_kinds_without_a_jacobian_refuse():
     ):
         problem = Problem(net, {name: {"gain": "rows"}})
         for verb in (certify, inspect_updates):
-            refuses("of linear networks, rnn and ffn they are", verb, problem)
+            refuses("masks of cells are, and updates of linear networks", verb, problem)
 
 
 def test_discrete_laws_are_named():

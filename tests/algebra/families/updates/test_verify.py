@@ -13,6 +13,7 @@ from algebra.linalg.residues import random_residues
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import learning_weights
+from algebra.systems.equivalent_cells import as_cells
 from matchprob import RNN, LinearRNN, Problem
 from tests.algebra.ranks.test_updates import random_problem
 
@@ -35,7 +36,8 @@ def test_dual_numbers_agree(seed):
 
 def test_too_small_a_rank_is_not_as_good_as_cells():
     """A wrong count is found by the ranks at a point."""
-    problem = Problem(LinearRNN(n=4, T=2, b=2, d=2, m=4), {"W": {"lora": 2}})
-    masks = {"W": np.ones((4, 4), np.int8)}
+    cells = as_cells(Problem(LinearRNN(n=4, T=2, b=2, d=2, m=4), {"W": {"lora": 2}}))
+    assert not cells.masks
+    cells.masks["W"] = np.ones((4, 4), np.int8)
     with pytest.raises(CheckFailed, match="do not reach all"):
-        verify._check_equivalences(problem, masks, 1, Checklist())
+        verify._check_equivalences(cells, 1, Checklist())

@@ -25,7 +25,7 @@ from algebra.questions.identify.verify_dimension import DimensionProof
 from algebra.questions.record.recording import record
 from algebra.questions.record.verify import RECORDING
 from algebra.ranks.parametrized import by_parameters
-from algebra.systems.equivalent_cells import as_plain, cells_instead, with_cells
+from algebra.systems.equivalent_cells import as_cells
 from matchprob import RNN, InputError, LinearFeedForward, LinearRNN
 from matchprob.api.proofs.schema import proof_schema, schema_text
 from tests.plain_data import changed, places, renamed, without
@@ -96,8 +96,7 @@ def _read_certificate(data, place):
     problem, network = claim.problem, claim.problem.network.kind
     evidence = claim.evidence
     if problem.updates:
-        plain = as_plain(problem)
-        own = with_cells(plain, cells_instead(plain))
+        own = as_cells(problem).problem
         if own.updates:
             found = read_argued(replace(claim, problem=by_parameters(own)))
             if found.argument is not None and found.argument.key == "part":

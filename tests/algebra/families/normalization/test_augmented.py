@@ -58,12 +58,12 @@ def test_same_labels(network, seed):
     rng = random.Random(seed)
     weights = {name: integers(rng, shape) for name, shape in network.shapes.items()}
     X = integers(rng, network.input_shape)
-    lowering = network.lower()
+    lowering = lowered(Problem(network, {}))
     made = lowering.weights(weights, 1)
     assert {name: m.shape for name, m in made.items()} == dict(
-        sorted(lowering.network.shapes.items(), key=lambda item: int(item[0][1:]))
+        sorted(lowering.problem.network.shapes.items(), key=lambda item: int(item[0][1:]))
     )
-    labels = lowering.network.forward(made, lowering.samples(X, 1))
+    labels = lowering.problem.network.forward(made, lowering.samples(X, 1))
     assert np.array_equal(labels, network.forward(weights, X))
 
 
@@ -74,13 +74,13 @@ def test_same_teacher(network, seed):
     rng = random.Random(seed)
     teacher = {name: integers(rng, shape) for name, shape in network.teacher_shapes.items()}
     X = integers(rng, network.input_shape)
-    lowering = network.lower()
+    lowering = lowered(Problem(network, {}))
     made = lowering.teacher(teacher, 1)
-    labels = lowering.network.forward(made, lowering.samples(X, 1))
+    labels = lowering.problem.network.forward(made, lowering.samples(X, 1))
     pairs = zip(network.widths, network.widths[1:], strict=False)
     if all(w >= min(pair) for w, pair in zip(network.hidden, pairs, strict=True)):
         assert np.array_equal(labels, network.teach(teacher, X))
-    assert {name: m.shape for name, m in made.items()} == lowering.network.shapes
+    assert {name: m.shape for name, m in made.items()} == lowering.problem.network.shapes
 
 
 @settings(max_examples=many(12), deadline=None)
@@ -122,9 +122,9 @@ def test_a_student_of_several_layers_has_the_targets_labels(inner):
         net = NormNet(widths, (inner,), 4, "linear")
         rng = np.random.default_rng(0)
         teacher = {name: rng.integers(-9, 9, shape) for name, shape in net.teacher_shapes.items()}
-        X, lowering = rng.integers(-9, 9, (widths[0], 4)), net.lower()
+        X, lowering = rng.integers(-9, 9, (widths[0], 4)), lowered(Problem(net, {}))
         student = lowering.teacher(teacher, 1)
-        made = lowering.network.forward(student, lowering.samples(X, 1))
+        made = lowering.problem.network.forward(student, lowering.samples(X, 1))
         same = bool((made == net.teach(teacher, X)).all())
         assert same == (min(inner) >= min(widths))
 
@@ -133,11 +133,12 @@ def test_support_is_carried():
     """A zero of W1, a missing shift and a missing scale are zeros of the augmented matrices."""
     net = NormNet.square(2, 1, 2, 2, "linear")
     support = {"W1": np.array([[1, 0], [1, 1]]), "b1": np.array([[1], [0]])}
-    masks = lowered(Problem(net, {}, support=support)).problem.support
+    lowering = lowered(Problem(net, {}, support=support))
+    masks = lowering.problem.support
     assert masks["W1"].tolist() == [[1, 0, 0], [1, 1, 0], [0, 0, 1]]
     assert masks["W2"].tolist() == [[1, 0, 1], [0, 1, 0], [0, 0, 1]]
-    assert net.lower().cell(("b1", 0, 0)) == ("W2", 0, 2)
-    assert net.lower().cell(("g2", 1, 0)) == ("W4", 1, 1)
+    assert lowering.cell(("b1", 0, 0)) == ("W2", 0, 2)
+    assert lowering.cell(("g2", 1, 0)) == ("W4", 1, 1)
 
 
 def test_relu_is_not_lowered():
