@@ -38,7 +38,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from numeric.warm_up import GROUPS, warm_up
 
 # Names in `bench_homotopy.NETS`, N, and the number of instances.
@@ -50,7 +50,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 sizes, cells, known, count = json.loads(sys.argv[1])
 problem = Problem.of(Allocation.from_cells(LinearRNN(**sizes), [tuple(c) for c in cells]))
 engine = HomotopyEngine(problem, root_count=known, cache=False)
@@ -72,7 +72,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 out, k = [], 0
 while len(out) < int(sys.argv[1]):
     k += 1

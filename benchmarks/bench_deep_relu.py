@@ -14,8 +14,8 @@ import time
 import numpy as np
 
 from matchprob import FeedForward, Problem, draw_instance
-from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
+from numeric.trials.counts import COMPLETE
 
 
 def problem(n: int, m: int, d: int, by_layer: tuple[int, ...], seed: int) -> Problem:

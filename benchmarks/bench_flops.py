@@ -30,11 +30,11 @@ from benchmarks.bench_complete import figure2
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.equations.inputs import InputsForm, inputs_form
 from numeric.equations.lanes.inputs import InputsWriter, make_inputs
-from numeric.instances import draw_instance
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.kernel import track_system
 from numeric.tracking.settings import TrackerSettings
 from numeric.tracking.steps import Lines, PathOutcomes
+from numeric.trials.instances import draw_instance
 
 _PRODUCT, _PAIR_PRODUCT = 8, 72
 

@@ -41,10 +41,10 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
-from numeric.instances import Instance, draw_instance
+from numeric.trials.counts import COMPLETE, InstanceCount
+from numeric.trials.instances import Instance, draw_instance
 
 FIGURE2 = LinearRNN(n=8, T=4, b=1, d=4, m=4)
 TWELVE = LinearRNN(n=12, T=6, b=1, d=4, m=6)

@@ -23,10 +23,10 @@ import numpy as np
 
 import matchprob as mp
 from numeric.engines.optimizers import STEPS, TRIED, random_starts
-from numeric.equations.programs.descent import OPTIMIZERS
-from numeric.equations.programs.losses import MSE, Loss
-from numeric.equations.programs.students import Students, starts_of
 from numeric.families.relu.decide import witness_at
+from numeric.programs.descent import OPTIMIZERS
+from numeric.programs.losses import MSE, Loss
+from numeric.programs.students import Students, starts_of
 
 EXAMPLES = Path(__file__).parents[1] / "examples"
 FILES = ("diagonal.toml", "row.toml", "tanh.toml", "relu_figure.toml")

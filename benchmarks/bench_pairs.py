@@ -20,7 +20,7 @@ from bench_homotopy import NETS
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.engines import homotopy
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 
 ROOTS = {"twelve3": 60, "twelve2": 120, "rows6": 89, "shuffled": 432}
 

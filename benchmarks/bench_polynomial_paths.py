@@ -29,10 +29,10 @@ from algebra.networks.rnn import RNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from benchmarks.bench_complete import cpu
-from numeric.counts import InstanceCount
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.phcpy.engine import PhcpyEngine
-from numeric.instances import Instance, draw_instance
+from numeric.trials.counts import InstanceCount
+from numeric.trials.instances import Instance, draw_instance
 from numeric.warm_up import GROUPS
 
 CUBIC, WHOLE = {"polynomial": [0, 1, 0, "1/3"]}, {"polynomial": ["1/2", -1, 1, 1]}

@@ -23,7 +23,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.families.relu.decide import decide
 from numeric.families.relu.decision import UNDETERMINED
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 
 
 def main() -> None:

@@ -34,7 +34,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.engines.counter import InstanceCounter
 from numeric.experiments.principles.correlation import tau_b
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 
 DRAWS, SPLITS = 200, 400
 FAR, FAR_DRAWS = 1e4, 20

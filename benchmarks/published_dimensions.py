@@ -44,7 +44,7 @@ from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program, Value
 from algebra.questions.capacity import whole_rank
 from algebra.questions.identify.dimension import dimension_of
-from numeric.equations.programs.patterns import drawn_patterns
+from numeric.programs.patterns import drawn_patterns
 
 
 @dataclass(frozen=True)

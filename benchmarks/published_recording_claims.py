@@ -33,9 +33,9 @@ import numpy as np
 
 import matchprob as mp
 from algebra.questions.record.question import recording_question
-from numeric.instances import draw_instance
 from numeric.questions.record.noise import Greedy
 from numeric.questions.record.sensitivities import sensitivity
+from numeric.trials.instances import draw_instance
 
 NOISE, STEPS, SAMPLES, INPUTS, OUTPUTS = 0.05, 20, 4, 4, 2
 SIZES, RANKS = (50, 100), (1, 2, 4, 8, 0)

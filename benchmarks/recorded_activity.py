@@ -28,9 +28,9 @@ import numpy as np
 
 import matchprob as mp
 from algebra.questions.record.question import recording_question
-from numeric.instances import draw_instance
 from numeric.questions.record.noise import Greedy
 from numeric.questions.record.sensitivities import sensitivity
+from numeric.trials.instances import draw_instance
 
 NOISE, STEPS, SAMPLES = 0.05, 20, 4
 TABLE = Path(__file__).resolve().parents[1] / "examples" / "data" / "recorded_activity.csv"

@@ -69,16 +69,16 @@ from matchprob.api.surveys import atlas as atlas
 from matchprob.api.surveys import audit as audit
 from matchprob.api.train import train as train
 from matchprob.page.widget import Allocator as Allocator
-from numeric.count_result import CountResult as CountResult
-from numeric.counts import InstanceCount as InstanceCount
 from numeric.experiments.profiles.profile import ProfileResult as ProfileResult
 from numeric.experiments.training.experiment import TrainResult as TrainResult
 from numeric.families.normalization.construct import Construction as Construction
-from numeric.instances import Instance as Instance
-from numeric.instances import draw_instance as draw_instance
 from numeric.statistics.comparison import Comparison as Comparison
 from numeric.statistics.estimate import Estimate as Estimate
 from numeric.studies.store import Store as Store
 from numeric.studies.study import Study as Study
+from numeric.trials.count_result import CountResult as CountResult
+from numeric.trials.counts import InstanceCount as InstanceCount
+from numeric.trials.instances import Instance as Instance
+from numeric.trials.instances import draw_instance as draw_instance
 
 __version__: str

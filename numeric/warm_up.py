@@ -24,7 +24,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 
 
 def _tracker() -> None:

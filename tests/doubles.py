@@ -16,8 +16,8 @@ import numpy as np
 from scipy import special
 
 from algebra.programs.program import Node, Program
-from numeric.equations.programs.exponentials import evaluate_wide
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.programs.exponentials import evaluate_wide
 
 _BATCH = "Z"
 _STEP = 1e-200

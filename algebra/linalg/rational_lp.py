@@ -263,8 +263,8 @@ class RationalProgram:
     right : sequence of fmpq
         b.
     guesses : callable, optional
-        From the rows to guesses of final bases (`numeric.float_simplex.guesses`): they are checked
-        exactly and only save time.
+        From the rows to guesses of final bases (`numeric.linalg.float_simplex.guesses`): they are
+        checked exactly and only save time.
     most_work : int, optional
         Largest number of pivots times entries of a program, if no guess is right.
     """

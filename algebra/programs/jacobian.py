@@ -791,7 +791,7 @@ def input_adjoint(
 ) -> Array:
     """The contribution of a node's adjoint to that of its input, of every operation but `contract`.
 
-    If values have an axis of runs in front (`numeric.equations.programs.reverse`), the axis of
+    If values have an axis of runs in front (`numeric.programs.reverse`), the axis of
     outputs is the second of their adjoints.
 
     Parameters

@@ -23,8 +23,8 @@ from flint import fmpq
 
 from algebra.errors import InputError
 from algebra.installing import missing
-from numeric.equations.programs.descent import Adam
-from numeric.instances import to_rational
+from numeric.programs.descent import Adam
+from numeric.trials.instances import to_rational
 
 _ROUNDOFF = 2.0**-53
 _TINY = 1e-12

@@ -41,9 +41,9 @@ from matchprob.figures.tables import Rows, Tables, cell_number, groups, markdown
 from matchprob.report.drawing.palette import SERIES
 from matchprob.report.drawing.style import heading, tidy
 from numeric.experiments.large_networks import MatchCounts, count_matches, count_trials
-from numeric.instances import draw_instance
 from numeric.statistics.estimate import Estimate, any_of
 from numeric.statistics.intervals import proportion_interval
+from numeric.trials.instances import draw_instance
 
 Cells = tuple[tuple[int, int], ...]
 _SIZES = (8, 16, 32, 64)

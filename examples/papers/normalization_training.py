@@ -18,7 +18,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.given import known_name
-from numeric.equations.programs.descent import Adam, half_cosine
+from numeric.programs.descent import Adam, half_cosine
 
 WEIGHTS, NORMALIZATION = "weights", "normalization"
 ADAM, SGD = "adam", "sgd"

@@ -239,7 +239,7 @@ def _with_strengths(
     row: SubsetCapacity, subsets: Sequence[Subset], own: Piece | None
 ) -> SubsetCapacity:
     """A row with the singular values at the model's own weights, of the samples that are fitted."""
-    from numeric.equations.programs.singular import extreme_singular_values
+    from numeric.programs.singular import extreme_singular_values
 
     here = row.at_weights
     [subset] = [one for one in subsets if one.name == row.name][:1]

@@ -152,7 +152,7 @@ def _inspected(
     from algebra.families.equations import inspect_allocation
     from algebra.families.linear.inspect import inspect_numbers
     from algebra.families.updates.inspect import inspect_updates
-    from numeric.instances import draw_instance
+    from numeric.trials.instances import draw_instance
 
     if numbers is not None:
         return inspect_numbers(numbers, seed=seed, all_forms=all_forms)
@@ -341,7 +341,7 @@ def decide(
     from algebra.families.relu.equations import ProductOfUnknowns
     from matchprob.api.given import as_instance
     from numeric.families.relu.decide import decide as decide_relu
-    from numeric.instances import draw_instance
+    from numeric.trials.instances import draw_instance
 
     problem = as_problem(question)
     with limited(positive_seconds(timeout, "timeout")):

@@ -31,7 +31,7 @@ from numeric.families.normalization.construct import (
 )
 from numeric.families.normalization.low_rank import factored
 from numeric.families.normalization.skip_blocks import SkipConstruction, construct_depth
-from numeric.instances import to_double
+from numeric.trials.instances import to_double
 
 
 @dataclass(frozen=True, repr=False)

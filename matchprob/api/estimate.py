@@ -26,13 +26,13 @@ if TYPE_CHECKING:
     from algebra.problems.constraints import Constraints
     from algebra.problems.problem import Problem
     from numeric.certification.enclosures import Enclosure
-    from numeric.count_result import CountResult
-    from numeric.counts import InstanceCount
     from numeric.statistics.comparison import Comparison
     from numeric.statistics.estimate import Estimate
     from numeric.statistics.sweep import SweepResult
     from numeric.studies.study import Study
     from numeric.tracking.monodromy_group import MonodromyGroup
+    from numeric.trials.count_result import CountResult
+    from numeric.trials.counts import InstanceCount
 
 
 # Seconds to tell which matches are the teacher's function; or as many as the trials took.
@@ -75,8 +75,8 @@ def count(
     from algebra.systems.equivalent_cells import in_parameters
     from matchprob.api.given import as_instance, count_given
     from matchprob.io.progress import watched
-    from numeric.count_result import CountResult
     from numeric.studies.study import Study
+    from numeric.trials.count_result import CountResult
 
     problem = as_problem(question, timeout)
     if instance is not None:
@@ -161,7 +161,7 @@ def _counted(found: object, function: str) -> CountResult:
     InputError
         If it is something else, such as the problem itself.
     """
-    from numeric.count_result import CountResult
+    from numeric.trials.count_result import CountResult
 
     if isinstance(found, CountResult):
         return found
@@ -511,7 +511,7 @@ def _with_functions(
 
 
 def _one_solution(index: int) -> InstanceCount:
-    from numeric.counts import COMPLETE, InstanceCount
+    from numeric.trials.counts import COMPLETE, InstanceCount
 
     return InstanceCount(index, 1, 1, COMPLETE)
 
@@ -529,8 +529,8 @@ def _with_approximate(
     """
     # Loaded here: optimizers, which other estimates do not need.
     from numeric.experiments.training.approximate import STARTS, STEPS, VERSION, least_loss
-    from numeric.instances import draw_instance
     from numeric.statistics.approximate import ApproximateShare
+    from numeric.trials.instances import draw_instance
 
     done = {"experiment": "least loss", "version": VERSION, "study": study.work.key}
     name = json.dumps({**done, "starts": STARTS, "steps": STEPS}, sort_keys=True)

@@ -11,8 +11,6 @@ from algebra.errors import InputError, shown
 from algebra.problems.instance_files import GivenNumbers, given_numbers, load_instance
 from algebra.problems.problem import Problem
 from algebra.time_limits import OutOfTime, positive_seconds, within
-from numeric.count_result import CountResult
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (
     Assignment,
     Resources,
@@ -24,7 +22,9 @@ from numeric.engines.base import (
 )
 from numeric.engines.counter import restored
 from numeric.engines.plans import Plan
-from numeric.instances import GivenInstance, given_instance, lowered_instance
+from numeric.trials.count_result import CountResult
+from numeric.trials.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import GivenInstance, given_instance, lowered_instance
 
 Given = GivenNumbers | Mapping[str, Any] | str | Path
 

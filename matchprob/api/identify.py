@@ -206,7 +206,7 @@ def _drawn(model: Model, seed: int) -> Iterator[Piece]:
     """The patterns of a network, which has no weights of its own."""
     from algebra.questions.capacity import Piece
     from algebra.questions.capacity.pieces import ANY
-    from numeric.equations.programs.patterns import drawn_patterns
+    from numeric.programs.patterns import drawn_patterns
 
     for k in range(PATTERNS if "choose" in model.functions else 1):
         patterns = drawn_patterns(

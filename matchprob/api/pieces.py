@@ -128,7 +128,7 @@ def own_piece(
     """
     from algebra.programs.generic import Model
     from algebra.questions.capacity.pieces import DATA, FILE, Piece
-    from numeric.equations.programs.patterns import own_patterns
+    from numeric.programs.patterns import own_patterns
 
     program, tokens = read.program, read.tokens
     if not set(program.weights) <= set(read.values):
@@ -160,7 +160,7 @@ def drawn_pieces(
     """
     from algebra.programs.generic import Model
     from algebra.questions.capacity.pieces import Piece
-    from numeric.equations.programs.patterns import drawn_patterns
+    from numeric.programs.patterns import drawn_patterns
 
     program, tokens = read.program, read.tokens
     chooses = "choose" in Model(program).functions
@@ -182,7 +182,7 @@ def training_pieces(read: Read, subset: Subset, *, seed: int = 0) -> Iterator[Pi
     """
     from algebra.programs.generic import Model
     from algebra.questions.capacity.pieces import TRAINING, Piece
-    from numeric.equations.programs.patterns import own_patterns
+    from numeric.programs.patterns import own_patterns
 
     program, tokens = read.program, read.tokens
     given = frozen(read, subset.weights)
@@ -209,7 +209,7 @@ def moved_model(
 
     Its pattern is that of a backward pass.
     """
-    from numeric.equations.programs.patterns import doubles, own_patterns
+    from numeric.programs.patterns import doubles, own_patterns
 
     assert own is not None
     rng = np.random.default_rng([seed, sum(int(mask.sum()) for mask in masks.values())])

@@ -18,9 +18,9 @@ from matchprob.verbs.unfinished import COUNTING_SHARE, collected, trials_missing
 from matchprob.verbs.verb import Callback, LineOption, verb
 
 if TYPE_CHECKING:
-    from numeric.counts import InstanceCount
     from numeric.experiments.training.experiment import Experiment, Trained, TrainResult
     from numeric.studies.study import Study
+    from numeric.trials.counts import InstanceCount
 
 
 OptimizerName = Literal["gd", "sgd", "adam", "adahessian", "levenberg-marquardt"]

@@ -58,7 +58,7 @@ def _count(
     more: dict[str, Any] = {}
     costs = group = None
     if solutions:
-        from numeric.solutions import solution_costs
+        from numeric.matches.solutions import solution_costs
 
         costs = [
             solution_costs(found.instance(c), c.solutions) if c.solutions else []

@@ -11,10 +11,10 @@ from algebra.problems.problem import Problem
 from algebra.results import named
 from matchprob.figures import Run
 from matchprob.io.progress import progress
-from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
 from numeric.studies.study import Study, Workers, shared
+from numeric.trials.counts import COMPLETE, InstanceCount, Reason
 
 
 @dataclass(frozen=True)

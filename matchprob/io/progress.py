@@ -11,8 +11,8 @@ from contextlib import AbstractContextManager, contextmanager
 from algebra.time_limits import phase, phases
 from matchprob.io.notebook import in_notebook, notebook_bar
 from matchprob.io.watch import hidden, is_hidden, reported
-from numeric.counts import InstanceCount
 from numeric.statistics.intervals import proportion_interval
+from numeric.trials.counts import InstanceCount
 
 Advance = Callable[[InstanceCount], None]
 # The rate is averaged over this number of seconds.

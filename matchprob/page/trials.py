@@ -19,13 +19,13 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.results import named
 from matchprob.api.estimate import compare as compare_problems
-from numeric.counts import InstanceCount
 from numeric.experiments.profiles.measures import find_measure
 from numeric.experiments.profiles.profile import Profile
 from numeric.experiments.profiles.thresholds import Threshold, Thresholds, is_listed
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Study
+from numeric.trials.counts import InstanceCount
 
 # Seconds between two events of a running study.
 _PULSE = 0.15

@@ -10,9 +10,9 @@ from rich.console import Console
 from algebra.arguments.minimal_polynomials import polynomial_text
 from algebra.words import plural
 from matchprob.report.documents import table
-from numeric.count_result import CountResult
-from numeric.instances import draw_instance
-from numeric.solutions import FORMATS, SolutionCost
+from numeric.matches.solutions import FORMATS, SolutionCost
+from numeric.trials.count_result import CountResult
+from numeric.trials.instances import draw_instance
 
 if TYPE_CHECKING:
     from flint import fmpz_poly

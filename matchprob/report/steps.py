@@ -85,7 +85,7 @@ def _resolved(one: Step) -> dict[str, Any] | None:
         if value is None or isinstance(value, str | int | float | tuple):
             continue
         # Loaded here: commands of exact verbs start without numerical libraries.
-        from numeric.count_result import AnotherEngine
+        from numeric.trials.count_result import AnotherEngine
 
         if isinstance(value, AnotherEngine):
             options[name] = _complete_engine(value.network, value.used)

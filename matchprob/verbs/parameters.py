@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from algebra.problems.instance_files import GivenNumbers
     from algebra.problems.names import Names
     from algebra.problems.problem import Problem
-    from numeric.counts import InstanceCount
     from numeric.studies.store import Store
+    from numeric.trials.counts import InstanceCount
 
 
 def _problem(path: Path, _: Arguments) -> Problem:

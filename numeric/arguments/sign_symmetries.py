@@ -26,7 +26,7 @@ import numpy as np
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.laws.pinned import masks_of, pins
 from algebra.problems.problem import Problem
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 # Nets with more units, outputs and inputs have too many symmetries.
 _LARGEST = 12

@@ -31,10 +31,10 @@ from algebra.problems.intervals import Interval
 from algebra.systems.instances import rational_core
 from numeric.certification.krawczyk_balls import decide_real_root
 from numeric.certification.pool import certified_pool
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.equations.chain import Chain, make_chain
 from numeric.families.activations.pool import enclosed_pool
-from numeric.instances import Instance
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance
 
 Box = Mapping[Cell, Interval]
 # A multiple of the error of subtracting two doubles, one of them rounded from a rational.

@@ -15,9 +15,9 @@ import numpy as np
 from algebra.polynomials.real_roots import Box
 from algebra.systems.enclosure import outward
 from numeric.certification.pool import CertifiedPools
-from numeric.count_result import CountResult
-from numeric.counts import InstanceCount
-from numeric.instances import Instance
+from numeric.trials.count_result import CountResult
+from numeric.trials.counts import InstanceCount
+from numeric.trials.instances import Instance
 
 RATIONAL, CERTIFIED = "rational", "certified"
 

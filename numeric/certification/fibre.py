@@ -5,12 +5,12 @@ constraints require that a point of the fibre lies in a box.
 
 * If at most one factor of the chain of products learns, Y(w) is affine: a linear program over Q
   (`algebra.linalg.rational_lp`) gives a point or a proof that there is none.
-* Otherwise damped Gauss–Newton steps, projected into the box (`numeric.levenberg_marquardt`), lead
-  from many starts to the fibre.  At an endpoint on the fibre all weights except ``rank`` are fixed
-  at their doubles.  The fixed weights are chosen so that the remaining square system is well
-  conditioned and its weights are not near an end of their intervals.  Krawczyk's test then proves
-  a match near the endpoint; the disc of this match must lie in the box.  If no match is found,
-  nothing is proved.
+* Otherwise damped Gauss–Newton steps, projected into the box
+  (`numeric.linalg.levenberg_marquardt`), lead from many starts to the fibre.  At an endpoint on the
+  fibre all weights except ``rank`` are fixed at their doubles.  The fixed weights are chosen so
+  that the remaining square system is well conditioned and its weights are not near an end of their
+  intervals.  Krawczyk's test then proves a match near the endpoint; the disc of this match must lie
+  in the box.  If no match is found, nothing is proved.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.intervals import BoxColumns, Interval
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts, end_as_double
-from numeric.conditions import rational_jacobian
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
-from numeric.float_simplex import guesses
-from numeric.instances import Instance, ReducedInstance, reduced, to_rational
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.float_simplex import guesses
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.matches.conditions import rational_jacobian
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance, ReducedInstance, reduced, to_rational
 
 STARTS = 32
 # Relative error at which an endpoint counts as near the fibre.

@@ -44,8 +44,8 @@ from numeric.certification.krawczyk_kernel import (
 )
 from numeric.equations.discs import Discs, make_discs, run_discs_of
 from numeric.equations.system import ParameterSystem, labels_of_samples
-from numeric.instances import Instance, labels_of, stacked
 from numeric.kernels import call
+from numeric.trials.instances import Instance, labels_of, stacked
 
 __all__ = [
     "FAILED", "NONREAL", "REAL", "Certified", "RootPool", "Target", "certify_instances",

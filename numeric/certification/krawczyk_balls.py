@@ -16,7 +16,7 @@ from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from numeric.certification.krawczyk import NONREAL, REAL, Certified
 from numeric.equations.balls import BallSystem
 from numeric.equations.system import ParameterSystem
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 _NEWTON = 30
 # First and last precision in bits; it doubles in between.  Of a root given in balls, which pairs of

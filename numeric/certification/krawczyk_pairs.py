@@ -30,8 +30,8 @@ from numeric.equations.discs import Discs, make_discs
 from numeric.equations.inputs import InputsForm, Reduced, rational_inputs
 from numeric.equations.pairs import PAIR_UNIT, enclose_in_pairs, make_pair_discs
 from numeric.equations.system_forms import write_inputs_equations
-from numeric.instances import Instance
 from numeric.kernels import call
+from numeric.trials.instances import Instance
 
 # Bits of the balls that enclose the parameters: more than pairs have.
 _BITS = 192

@@ -25,7 +25,7 @@ from numeric.certification.krawczyk import (
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.equations.chain import Chain, make_chain
 from numeric.families.activations.pool import EnclosedPool, enclosed_pool
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 _MOST_BITS = 256
 

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
     from algebra.networks.base import Network
     from algebra.problems.allocation import Allocation
     from algebra.problems.problem import Problem
-    from numeric.counts import InstanceCount
     from numeric.engines.plans import Plan
-    from numeric.instances import Instance
+    from numeric.trials.counts import InstanceCount
+    from numeric.trials.instances import Instance
 
 T = TypeVar("T")
 

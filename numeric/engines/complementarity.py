@@ -13,7 +13,6 @@ from algebra.families.relu.equations import ProductOfUnknowns, relu_system
 from algebra.linalg.numbers import nearest_double
 from algebra.networks.rectified import HasRectifiedLayers
 from algebra.time_limits import check_time
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.base import SequentialEngine
 from numeric.families.relu.cells import CellTree
 from numeric.families.relu.decide import decide
@@ -22,7 +21,8 @@ from numeric.families.relu.hull import hull_fits
 from numeric.families.relu.pairs import has_bounds
 from numeric.families.relu.products import decide_products
 from numeric.families.relu.simplex import DIVIDE, NO_MATCH
-from numeric.instances import Instance
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.trials.instances import Instance
 
 # Nodes after which a count is abandoned.
 _MOST_NODES = 400_000

@@ -30,7 +30,6 @@ from algebra.systems.equivalent_cells import in_parameters
 from algebra.systems.forms import core_dimension
 from algebra.systems.root_count import RootCountError, generic_root_count
 from algebra.time_limits import check_time, positive_seconds
-from numeric.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (
     Assignment,
     InstanceEngine,
@@ -44,7 +43,8 @@ from numeric.engines.base import (
     make_engine,
 )
 from numeric.engines.plans import SETTLED, Plan, linear_plan, rank_plan, root_plan
-from numeric.instances import Instance, reduced
+from numeric.trials.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance, reduced
 
 # Up to so many learnable cells drawn allocations have few orbits: 220 digraphs of up to 4 cells.
 _SHARED_CELLS = 4

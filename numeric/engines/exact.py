@@ -31,11 +31,11 @@ from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
-from numeric.count_result import CountResult
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.phcpy.floating_core import FloatingCore
-from numeric.instances import Instance, lowered_instance
+from numeric.trials.count_result import CountResult
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance, lowered_instance
 
 _NAME = "exact"
 # Number of complex solutions beyond which a core is not solved again for minimal polynomials.

@@ -27,11 +27,11 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS
 from numeric.engines.multistart import LowerBoundEngine
 from numeric.equations.chain import Chain
-from numeric.instances import Instance
+from numeric.trials.counts import InstanceCount, lower_bound
+from numeric.trials.instances import Instance
 
 # Largest error of a label, relative to the largest label, at a point that counts as converged.
 TOLERANCE = 1e-6
@@ -57,7 +57,7 @@ class FsolveEngine(LowerBoundEngine):
     Examples
     --------
     >>> from algebra.networks.recurrent import LinearRNN
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> found = FsolveEngine(problem, starts=20).count(draw_instance(problem, 0, 0))
     >>> found.real, found.status, found.paper_match

@@ -37,7 +37,6 @@ from numeric.certification.krawczyk import (
 )
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.certification.krawczyk_pairs import InputsTarget
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
 from numeric.engines.base import Assignment, InstanceEngine
 from numeric.engines.exact import ExactEngine
 from numeric.engines.newton import NewtonEngine
@@ -46,7 +45,6 @@ from numeric.equations.chain import Chain
 from numeric.equations.inputs import InputsForm
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
-from numeric.instances import Instance
 from numeric.tracking.inputs.paired import StuckPath, finish_in_pairs
 from numeric.tracking.inputs.precise import finish_inputs_path, weights_of_pairs
 from numeric.tracking.monodromy import (
@@ -61,6 +59,8 @@ from numeric.tracking.monodromy_group import MonodromyGroup, monodromy_group, tr
 from numeric.tracking.precise import finish_chain_path
 from numeric.tracking.start_cache import load_start, save_start
 from numeric.tracking.tracker import DONE, Tracked, TrackerSettings, track
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
+from numeric.trials.instances import Instance
 
 # Stuck paths that reached at least this t are finished in high precision, and at most this number
 # of them in one attempt.

@@ -22,13 +22,13 @@ from algebra.errors import InputError
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time
 from numeric.certification.pool import RealPool
-from numeric.counts import UNDETERMINED, InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS, SequentialEngine
 from numeric.equations.arrays import residuals
 from numeric.equations.chain import Chain, make_chain
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.tracker import DONE, TrackerSettings, track
+from numeric.trials.counts import UNDETERMINED, InstanceCount, lower_bound
+from numeric.trials.instances import Instance
 
 _BATCH = 64
 # Of the first batch these run alone if few solutions are enough: where many starts converge, the
@@ -78,7 +78,7 @@ def multistart_newton(
     --------
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 1], [0, 0]]})
     >>> multistart_newton(draw_instance(problem, 0, 0), starts=20).real
     1

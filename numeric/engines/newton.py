@@ -14,12 +14,12 @@ from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.problem import Problem
-from numeric.counts import COMPLETE, InstanceCount, lower_bound
 from numeric.engines.base import SequentialEngine
 from numeric.families.activations.boxes import BoxSearch, is_decidable
 from numeric.families.activations.krawczyk import SolutionBox
 from numeric.families.activations.newton import certified_solutions
-from numeric.instances import Instance
+from numeric.trials.counts import COMPLETE, InstanceCount, lower_bound
+from numeric.trials.instances import Instance
 
 # Random starts of an instance, and those before branch and bound.
 STARTS = 62

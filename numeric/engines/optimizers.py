@@ -21,14 +21,14 @@ from algebra.errors import InputError
 from algebra.given import known_name
 from algebra.linalg.numbers import nearest_double
 from algebra.time_limits import check_time
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
-from numeric.equations.programs.descent import OPTIMIZERS
-from numeric.equations.programs.losses import MSE, Loss
-from numeric.equations.programs.students import Students
 from numeric.families.relu.decide import witness_at
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+from numeric.programs.descent import OPTIMIZERS
+from numeric.programs.losses import MSE, Loss
+from numeric.programs.students import Students
+from numeric.trials.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance
 
 # Number of endpoints whose patterns are tried exactly.
 TRIED = 5

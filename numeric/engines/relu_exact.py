@@ -25,12 +25,12 @@ from algebra.families.normalization.matching import MATCHED, UNMATCHED, applies_
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.plans import SETTLED, Plan
 from numeric.families.normalization.realize import realize_instance
-from numeric.float_simplex import guesses
-from numeric.instances import Instance
+from numeric.linalg.float_simplex import guesses
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance
 
 # Largest number of linear programs for one instance.
 _MOST_NODES = 20_000

@@ -20,14 +20,14 @@ from algebra.systems.forms import core_dimension
 from algebra.time_limits import check_time
 from algebra.words import plural
 from numeric.certification.pool import RealPool
-from numeric.counts import InstanceCount, lower_bound
 from numeric.engines.base import PAPER_STARTS
 from numeric.engines.multistart import LowerBoundEngine, multistart_newton
 from numeric.equations.chain import Chain
 from numeric.equations.projected import project
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.label_paths import LabelPaths
+from numeric.trials.counts import InstanceCount, lower_bound
+from numeric.trials.instances import Instance
 
 # Batches of runs in the free states: starts, and growth of the states.
 _FREE_RUNS = ((16, 1.5), (32, 2.0), (32, 1.5), (32, 1.0))
@@ -78,7 +78,7 @@ class RealSearch:
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
     >>> from numeric.equations.chain import make_chain
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> instance, chain = draw_instance(problem, 0, 1), make_chain(problem.allocation)
     >>> search = RealSearch(instance, chain, enough=None)

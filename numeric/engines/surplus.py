@@ -30,15 +30,15 @@ from algebra.systems.root_count import RootCountError
 from algebra.time_limits import check_time
 from algebra.words import plural
 from numeric.certification.krawczyk import certify_instances, make_targets
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import Assignment
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.equations.chain import Chain
 from numeric.equations.critical import CriticalSystem, make_critical_system
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
-from numeric.streams import stream
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
 from numeric.tracking.root_count import complete_solutions
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance
+from numeric.trials.streams import stream
 
 # With at most this number of critical points their paths are followed at once.
 _FEW = 12

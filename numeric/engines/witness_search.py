@@ -64,9 +64,9 @@ from numeric.engines.homotopy import HomotopyEngine
 from numeric.equations.arrays import pulled
 from numeric.equations.chain import Chain
 from numeric.equations.lanes.linalg import LANES
-from numeric.instances import Instance, draw_instance, to_rational
 from numeric.tracking.monodromy import INCOMPLETE
 from numeric.tracking.tracker import DONE, TrackerSettings, track
+from numeric.trials.instances import Instance, draw_instance, to_rational
 
 Matrices = Mapping[str, np.ndarray]
 

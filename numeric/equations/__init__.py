@@ -13,7 +13,6 @@ inputs   A recurrent net in its free inputs: few unknowns, no power of W
 projected  A chain in the states that fixed weights leave free, learnable weights projected out
 products  Labels as sums of products: values of degree two in earlier ones
 program_system  Programs of polynomial operations with learnable cells, ready for the tracker
-programs/  Programs in floating point: students, losses, reverse derivatives
 system   What the tracker, monodromy, the trace test and certification ask of a system
 lanes/   Systems of equations as tapes, and the compiled arithmetic that runs them in lanes
 """

@@ -40,7 +40,7 @@ from numeric.equations.inputs import IN_M, InputsForm, inputs_form
 from numeric.equations.products import FormBuilder, ProductForm, RecordedSum
 from numeric.equations.system import Output, ParameterSystem, check_rank, labels_of_samples
 from numeric.equations.system_forms import write_labels
-from numeric.instances import Instance, labels_of, stacked
+from numeric.trials.instances import Instance, labels_of, stacked
 
 # Condition of the first samples up to which others are not tried.
 _WELL = 1e4

@@ -50,7 +50,7 @@ from flint import acb, arb, fmpq_mat
 
 if TYPE_CHECKING:
     from numeric.equations.chain import Chain
-    from numeric.instances import Instance
+    from numeric.trials.instances import Instance
 
 # Kind of the learnable cells of a matrix M_k in `Chain.cells`.
 IN_M = 0

@@ -119,7 +119,7 @@ class ProjectedSystem:
         """r (k, ·) at points (k, free), and its derivatives (k, ·, free).
 
         NaN where the s_j of a row are dependent, so that its weights are not determined.  Nothing
-        depends on the numbers of starts (`numeric.levenberg_marquardt`).
+        depends on the numbers of starts (`numeric.linalg.levenberg_marquardt`).
         """
         values, slopes = [], []
         for own in self._rows:

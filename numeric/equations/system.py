@@ -27,7 +27,7 @@ from numeric.equations.lanes.products import make_products
 from numeric.equations.lanes.tape import LaneSystem
 from numeric.equations.products import FormBuilder, ProductForm, RecordedSum
 from numeric.equations.system_forms import EquationTapes, write_equations, write_labels
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 if TYPE_CHECKING:
     from numeric.equations.inputs import InputsForm

@@ -18,9 +18,9 @@ from algebra.networks.large import LargeNetwork
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.problem import ALL, Problem
 from algebra.systems.root_count import generic_root_count
-from numeric.counts import COMPLETE, Reason
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import Instance, draw_instance
+from numeric.trials.counts import COMPLETE, Reason
+from numeric.trials.instances import Instance, draw_instance
 
 
 @dataclass(frozen=True)

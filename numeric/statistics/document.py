@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from algebra.documents import Document, Explanation, Paragraph, Part, Step, Table, step
 from algebra.results import done_of
 from algebra.words import plural
-from numeric.count_result import (
+from numeric.trials.count_result import (
     AnotherEngine,
     complete_counts,
     histogram_table,

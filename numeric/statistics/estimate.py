@@ -19,7 +19,9 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generalization import matches_generalize, some_match_differs
 from algebra.results import Result, named
 from algebra.time_limits import OutOfTime
-from numeric.counts import (
+from numeric.statistics.approximate import ApproximateShare
+from numeric.statistics.intervals import ConfidenceInterval, proportion_interval, share_text
+from numeric.trials.counts import (
     COMPLETE,
     UNDETERMINED,
     InstanceCount,
@@ -27,8 +29,6 @@ from numeric.counts import (
     count_columns,
     real_root_histogram,
 )
-from numeric.statistics.approximate import ApproximateShare
-from numeric.statistics.intervals import ConfidenceInterval, proportion_interval, share_text
 
 
 @dataclass(frozen=True, repr=False)

@@ -15,9 +15,9 @@ from typing import Any
 from algebra.errors import InputError
 from algebra.installing import missing
 from algebra.time_limits import check_time, time_left
-from numeric.counts import InstanceCount
 from numeric.studies.trials import TrialSeries, compute_described
 from numeric.studies.workers import NextChunk, WorkerFailed
+from numeric.trials.counts import InstanceCount
 
 _MOST_FAILURES = 3
 # Submitted chunks for each thread of the cluster: one running and one waiting.

@@ -20,12 +20,12 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.reduction import lowered
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
 from numeric.engines.base import engine_info, family_name
 from numeric.families.relu.pairs import obeying_witnesses
-from numeric.instances import Instance, ReducedInstance, draw_instance, reduced
 from numeric.studies.store import Store
 from numeric.studies.trials import RECORDS_VERSION, TrialSeries
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
+from numeric.trials.instances import Instance, ReducedInstance, draw_instance, reduced
 
 
 class Reuse:

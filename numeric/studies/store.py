@@ -33,8 +33,8 @@ from typing import Any
 
 from algebra.errors import InputError, Unfinished
 from algebra.results import named
-from numeric.counts import InstanceCount, Reason
 from numeric.studies.trials import TrialSeries, contradict, record_of, says_more
+from numeric.trials.counts import InstanceCount, Reason
 
 # "mprb": the application id in the header of our SQLite files.
 APPLICATION_ID = 0x6D707262

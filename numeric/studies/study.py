@@ -23,7 +23,6 @@ from algebra.errors import InputError, shown, whole_number
 from algebra.problems.problem import Problem
 from algebra.systems.equivalent_cells import in_parameters
 from algebra.time_limits import OutOfTime, check_time, positive_seconds, unlimited, within
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.plans import Plan
 from numeric.statistics.confidence_sequences import RunningInterval
 from numeric.statistics.estimate import Estimate
@@ -37,6 +36,7 @@ from numeric.studies.trials import (
     says_more,
 )
 from numeric.studies.workers import LocalWorkers, NextChunk
+from numeric.trials.counts import UNDETERMINED, InstanceCount, Reason
 
 # Sizes of the first chunk, small so that progress is shown early, and of the largest one.
 FIRST_CHUNK = 8

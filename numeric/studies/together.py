@@ -11,9 +11,9 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 
-from numeric.counts import InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Advance, Study, check_trials
+from numeric.trials.counts import InstanceCount
 
 # The first number of trials, and the relative growth from each number to the next.
 _FIRST = 8

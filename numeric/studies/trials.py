@@ -22,10 +22,10 @@ from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.systems.equivalent_cells import in_parameters
 from algebra.time_limits import positive_seconds
-from numeric.counts import COMPLETE, InstanceCount
 from numeric.engines.base import chosen_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instances
+from numeric.trials.counts import COMPLETE, InstanceCount
+from numeric.trials.instances import draw_instances
 
 # Increase if the same trials give other records than before: old records are then not used.
 RECORDS_VERSION = 2

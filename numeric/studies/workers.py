@@ -16,8 +16,8 @@ from algebra.children import POLL_SECONDS
 from algebra.errors import InputError, Unfinished
 from algebra.time_limits import check_time, time_left
 from algebra.workers import ChildCrashed, ChildError, Worker
-from numeric.counts import InstanceCount
 from numeric.studies.trials import TrialSeries, compute_described
+from numeric.trials.counts import InstanceCount
 
 _MOST_CRASHES = 3
 # Returns the next chunk, or None if there is none now.

@@ -36,10 +36,10 @@ import numpy as np
 
 from numeric.equations.arrays import labels
 from numeric.equations.chain import Chain
-from numeric.instances import Instance
 from numeric.tracking.inputs.tracker import InputsLines
 from numeric.tracking.monodromy import match
 from numeric.tracking.tracker import DONE, TrackerSettings, WeightLines, follow
+from numeric.trials.instances import Instance
 
 # Paths of the first batch (each batch is twice as large as the one before), and of the largest.
 _FIRST = 16
@@ -79,7 +79,7 @@ class LabelPaths:
     >>> from algebra.networks.recurrent import LinearRNN
     >>> from algebra.problems.problem import Problem
     >>> from numeric.equations.chain import make_chain
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> problem = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), {"W": [[1, 0], [0, 1]]})
     >>> paths = LabelPaths(draw_instance(problem, 0, 0), make_chain(problem.allocation))
     >>> while not paths.repeats:

@@ -19,7 +19,7 @@ from algebra.polynomials.msolve.solver import real_roots
 from algebra.ranks.parametrized import learning_rank
 from algebra.systems.equivalent_cells import as_cells
 from matchprob import InputError, LinearFeedForward, LinearRNN, Problem
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 
 FILE = Path(__file__).with_name("update_counts.json")
 COUNT = 60

@@ -11,7 +11,7 @@ from matchprob.api.designs.goals import GOALS, GoalName
 from matchprob.api.record import ElementName
 from matchprob.api.train import OptimizerName
 from matchprob.verbs.verb import VERBS
-from numeric.equations.programs.descent import OPTIMIZERS
+from numeric.programs.descent import OPTIMIZERS
 from tests.matchprob.calls import call as run
 from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET

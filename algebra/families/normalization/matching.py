@@ -121,8 +121,8 @@ def match_instance(
     seconds : float, optional
         Time after which the search is given up.
     guesses : callable, optional
-        Guesses of the final bases (`numeric.float_simplex.guesses`); they are checked exactly and
-        only save time.
+        Guesses of the final bases (`numeric.linalg.float_simplex.guesses`); they are checked
+        exactly and only save time.
 
     Returns
     -------

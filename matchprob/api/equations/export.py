@@ -28,7 +28,7 @@ from matchprob.api.question import as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system
 from matchprob.verbs.parameters import Question
 from numeric.engines.phcpy.floating_core import FloatingCore
-from numeric.instances import Instance, draw_instance, reduced
+from numeric.trials.instances import Instance, draw_instance, reduced
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination

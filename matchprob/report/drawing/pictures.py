@@ -39,7 +39,7 @@ from matchprob.report.drawing.style import (
     text_width,
     tidy,
 )
-from numeric.counts import COMPLETE, InstanceCount
+from numeric.trials.counts import COMPLETE, InstanceCount
 
 # More masks than this cannot be distinguished in a picture.
 _MOST_MASKS = 240

@@ -11,12 +11,12 @@ from matchprob.report.drawing import pictures
 from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, VERMILION
 from matchprob.report.drawing.style import heading, tidy
-from numeric.count_result import CountResult
-from numeric.equations.programs.losses import MSE
 from numeric.experiments.training.experiment import TrainResult
+from numeric.programs.losses import MSE
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.sweep import SweepResult
+from numeric.trials.count_result import CountResult
 
 # From this ratio of the largest to the smallest value on the axis is logarithmic.
 _LOGARITHMIC = 8

@@ -26,7 +26,6 @@ from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem
 from algebra.time_limits import check_time, time_left
 from algebra.workers import ChildError
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import SequentialEngine
 from numeric.engines.exact import exact_core, settled_by_elimination
 from numeric.engines.phcpy.floating_core import FloatingCore
@@ -34,7 +33,8 @@ from numeric.engines.phcpy.paths import PhcpyPaths
 from numeric.engines.phcpy.process import PhcpyCrashed, PhcpyError, PhcpyProcess
 from numeric.engines.phcpy.solutions import PhcpyResult
 from numeric.engines.phcpy.systems import Terms, backward_errors
-from numeric.instances import Instance
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import Instance
 
 # Relative size of imaginary parts: real below the first bound, non-real above the second.
 REAL_BELOW = 1e-9

@@ -31,13 +31,13 @@ from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, time_left
 from numeric.certification.krawczyk import RootPool
 from numeric.certification.krawczyk_pairs import InputsTarget
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.engines.phcpy.process import PhcpyProcess
 from numeric.equations.chain import Chain, make_chain
 from numeric.equations.inputs import InputsForm
-from numeric.instances import Instance
 from numeric.tracking.monodromy import INCOMPLETE, StartSystem, find_start
 from numeric.tracking.start_cache import load_start, save_start
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.trials.instances import Instance
 
 # Calls of PHCpack, each with another random number γ.
 _ATTEMPTS = 3

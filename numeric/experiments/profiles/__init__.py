@@ -13,7 +13,8 @@ change
 norm
     the Euclidean norm of w − v;
 condition
-    the relative condition number of the match (`numeric.conditions`), of the doubles nearest to it.
+    the relative condition number of the match (`numeric.matches.conditions`), of the doubles
+    nearest to it.
 error
     E|f_w(x) − f*(x)|² / E|f*(x)|² for a new sample x and the teacher's function f*
     (`numeric.experiments.profiles.errors`).

@@ -38,8 +38,8 @@ from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
 from algebra.time_limits import check_time
 from numeric.families.relu.integral import relu_error, relu_labels, square_sum
-from numeric.instances import Instance, draw_entries, teacher_of, to_rational
-from numeric.streams import stream
+from numeric.trials.instances import Instance, draw_entries, teacher_of, to_rational
+from numeric.trials.streams import stream
 
 # New samples, where there is no closed form.
 NEW = 400

@@ -46,9 +46,9 @@ from algebra.time_limits import check_time
 from numeric.certification.pool import certified_pool
 from numeric.engines.plans import rank_plan
 from numeric.equations.chain import make_chain
-from numeric.equations.programs.students import starts_of
 from numeric.experiments.training.arrival import ChainArrivals
-from numeric.instances import Instance, teacher_of, to_rational
+from numeric.programs.students import starts_of
+from numeric.trials.instances import Instance, teacher_of, to_rational
 
 STARTS = 4
 _WEIGHTS = (1.0, 30.0, 1000.0)

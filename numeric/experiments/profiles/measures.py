@@ -17,9 +17,9 @@ from algebra.problems.updates import LowRank
 from algebra.programs.balls import as_balls
 from algebra.ranks.parametrized import Parametrized, by_updates
 from algebra.time_limits import check_time
-from numeric.conditions import conditions
 from numeric.experiments.profiles.errors import least_error, new_errors
-from numeric.instances import Instance
+from numeric.matches.conditions import conditions
+from numeric.trials.instances import Instance
 
 # A multiple of the error of a few rounded operations on doubles.
 _SLACK = 4e-15

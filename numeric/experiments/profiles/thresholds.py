@@ -16,9 +16,9 @@ from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import network_rank
 from algebra.systems.equivalent_cells import in_parameters
 from numeric.certification.pool import CertifiedPools
-from numeric.counts import COMPLETE, InstanceCount, Reason
 from numeric.experiments.profiles.measures import Measure
-from numeric.instances import Instance, draw_instance
+from numeric.trials.counts import COMPLETE, InstanceCount, Reason
+from numeric.trials.instances import Instance, draw_instance
 
 
 @dataclass(frozen=True)

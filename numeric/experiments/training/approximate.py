@@ -14,10 +14,10 @@ import math
 
 import numpy as np
 
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students, starts_of
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students, starts_of
+from numeric.trials.instances import Instance
 
 # Part of the name under which results are stored: increase it if the search changes.
 VERSION = 2
@@ -43,7 +43,7 @@ def least_loss(instance: Instance) -> float:
     --------
     >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> net = LinearEstimator(q=2, d=1, m=2)
     >>> least_loss(draw_instance(Problem(net, {"W": [[1, 1]]}), 0, 0)) < 1e-20
     True

@@ -48,15 +48,15 @@ from algebra.problems.problem import Problem
 from numeric.certification.constraints import ConstrainedCounts, box_of
 from numeric.certification.krawczyk import REAL, Certified, RootPool
 from numeric.certification.pool import certified_pool
-from numeric.counts import UNDETERMINED, InstanceCount
 from numeric.engines.plans import rank_plan
 from numeric.equations.arrays import residuals
 from numeric.equations.chain import Chain, make_chain
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students
 from numeric.families.activations.krawczyk import enclose
 from numeric.families.relu.decide import witness_at
-from numeric.instances import Instance
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
+from numeric.trials.counts import UNDETERMINED, InstanceCount
+from numeric.trials.instances import Instance
 
 # Newton steps from an end, and the number of steps whose convergence is checked.
 _NEWTON = 12

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from algebra.documents import Document, Explanation, Paragraph, Step, Table, step
 from algebra.results import done_of
 from algebra.words import plural
-from numeric.equations.programs.losses import MSE
+from numeric.programs.losses import MSE
 from numeric.statistics.intervals import ROW_DIGITS, share_text
 
 if TYPE_CHECKING:

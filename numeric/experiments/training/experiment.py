@@ -11,7 +11,7 @@ undecided, the limits are those of Clopper and Pearson for f of e + u, and for f
 E of trials with a match lies between e and e + u; given E the number found is binomial, and at
 fixed f both limits decrease in E.)
 
-The condition of a match is its relative condition number (`numeric.conditions`).
+The condition of a match is its relative condition number (`numeric.matches.conditions`).
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ from algebra.results import Result, named
 from algebra.systems.equivalent_cells import in_parameters
 from algebra.time_limits import check_time
 from numeric.certification.krawczyk import RootPool
-from numeric.conditions import conditions
-from numeric.counts import COMPLETE, InstanceCount
-from numeric.equations.programs.descent import Descent, find_optimizer
-from numeric.equations.programs.losses import MSE, Loss
-from numeric.equations.programs.students import Students, starts_of
 from numeric.experiments.training.arrival import Arrival, Arrivals, arrivals_of, check_trainable
-from numeric.instances import Instance, draw_instance
+from numeric.matches.conditions import conditions
+from numeric.programs.descent import Descent, find_optimizer
+from numeric.programs.losses import MSE, Loss
+from numeric.programs.students import Students, starts_of
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
+from numeric.trials.counts import COMPLETE, InstanceCount
+from numeric.trials.instances import Instance, draw_instance
 
 # Largest number of entries in the arrays of a batch.
 _MOST_NUMBERS = 1 << 23

@@ -41,7 +41,7 @@ from algebra.programs.homogeneous import limit_of, plain
 from algebra.time_limits import check_time
 from numeric.equations.intervals import INTERVAL_FUNCTIONS, Intervals, above, quotient
 from numeric.families.activations.krawczyk import SolutionBox, enclose
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 # Boxes evaluated together, and in all.
 _BATCH = 1_024

@@ -26,7 +26,7 @@ from algebra.problems.problem import Problem
 from algebra.results import Result
 from numeric.families.activations.boxes import BoxSearch, is_decidable
 from numeric.families.activations.newton import certified_solutions
-from numeric.instances import Instance, to_rational
+from numeric.trials.instances import Instance, to_rational
 
 UNDETERMINED = "undetermined"
 # Random starts before branch and bound.

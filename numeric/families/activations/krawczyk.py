@@ -25,7 +25,7 @@ from algebra.families.activations.decision import BALLS
 from algebra.linalg.krawczyk import ball, has_solution, krawczyk_radii, newton_limit
 from algebra.networks.activated import ActivatedNetwork
 from algebra.programs.balls import as_balls, ball_product
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 _PRECISIONS = (106, 212, 424)
 _POLISH = 4

@@ -13,11 +13,11 @@ import time
 import numpy as np
 
 from algebra.time_limits import check_time
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students
 from numeric.families.activations.krawczyk import SolutionBox, enclose
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
+from numeric.trials.instances import Instance
 
 _BATCH = 32
 _STEPS = 200

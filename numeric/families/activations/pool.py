@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from numeric.families.activations.krawczyk import SolutionBox, enclose
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 
 @dataclass(frozen=True, eq=False)

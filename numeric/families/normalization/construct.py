@@ -57,7 +57,7 @@ from algebra.results import Result, attribute_columns, named
 from numeric.families.normalization.document import CHECKED, construction_document
 from numeric.families.normalization.goals import BlockGoal, aligned_goals, own_goals
 from numeric.families.normalization.scales import tune_both_scales, tune_scales
-from numeric.instances import to_double
+from numeric.trials.instances import to_double
 
 # Bits of the ball arithmetic that checks the result.
 BITS = 160

@@ -16,7 +16,7 @@ from algebra.families.normalization.dense import DenseNet
 from algebra.families.normalization.hidden_orders import NotRealized, align
 from algebra.families.normalization.hidden_scales import solution_count
 from algebra.programs.balls import as_balls
-from numeric.instances import to_double
+from numeric.trials.instances import to_double
 
 # Blocks with more complex solutions for their hidden units' scales are not solved.
 _MOST_SOLUTIONS = 20

@@ -7,7 +7,7 @@ from flint import fmpq, fmpq_mat
 
 from algebra.errors import InputError, whole_number
 from algebra.families.normalization.dense import DenseNet, norm_bound, rational_array
-from numeric.instances import to_double
+from numeric.trials.instances import to_double
 
 
 def factored(net: DenseNet, rank: int, radius: fmpq, exact: bool) -> tuple[DenseNet, fmpq]:

@@ -9,7 +9,7 @@ from algebra.families.normalization.dense import norm_bound
 from algebra.families.normalization.scales import Unreachable, solve_both_scales, solve_scales
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.normalization import NormNet
-from numeric.instances import Instance, to_rational
+from numeric.trials.instances import Instance, to_rational
 
 
 def realize_instance(instance: Instance) -> tuple[dict[str, np.ndarray] | None, str]:

@@ -17,8 +17,8 @@ from numeric.families.relu.pairs_kernel import solve_root, start_tableau
 from numeric.families.relu.refuting_rows import no_rows
 from numeric.families.relu.simplex import FEASIBLE, NO_MATCH
 from numeric.families.relu.tree import Found, PatternTree
-from numeric.instances import Instance
 from numeric.kernels import call
+from numeric.trials.instances import Instance
 
 
 class CellTree(PatternTree):

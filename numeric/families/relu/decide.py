@@ -21,7 +21,7 @@ from numeric.families.relu.cells import CellTree
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.families.relu.hull import hull_fits
 from numeric.families.relu.pairs import active_at, decide_boxed, decide_pairs, has_bounds
-from numeric.instances import Instance
+from numeric.trials.instances import Instance
 
 # Largest number of nodes of the first tree, and with at least three weights per unit.  A node costs
 # 6 to 60 µs in it and 100 µs in the second tree, which has far fewer nodes but needs some ms for

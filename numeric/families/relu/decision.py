@@ -16,7 +16,7 @@ from algebra.families.relu.equations import ReluSystem
 from algebra.families.relu.leaves import Leaf
 from algebra.results import Result
 from algebra.words import plural
-from numeric.instances import to_rational
+from numeric.trials.instances import to_rational
 
 MATCH, NONE, UNDETERMINED = "match", "no match", "undetermined"
 # Nodes after which an instance is abandoned.

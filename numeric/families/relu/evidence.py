@@ -13,7 +13,7 @@ from algebra.problems.problem import Problem
 from algebra.work import end_of_part, has_passed, spend
 from numeric.families.relu.decide import decide_cells
 from numeric.families.relu.hull import hull_fits, learning_units
-from numeric.instances import draw_instance, to_rational
+from numeric.trials.instances import draw_instance, to_rational
 
 # Work of an instance, in seconds: most trees are small.
 _INSTANCE = 0.02

@@ -24,7 +24,7 @@ from algebra.families.relu.arrangement import Refuter, allowed
 from algebra.linalg.arrangements import arrangement_size
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.relu import ShallowReLU
-from numeric.instances import Instance, to_double, to_rational
+from numeric.trials.instances import Instance, to_double, to_rational
 
 # Limit of the entries of the columns times the depth of the tree.
 _MOST_ENTRIES = 75e6

@@ -28,9 +28,9 @@ from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED
 from numeric.families.relu.pairs_kernel import search_pairs, start_tableau
 from numeric.families.relu.simplex import KEEP, NO_MATCH
 from numeric.families.relu.tree import Found, PatternTree
-from numeric.float_simplex import guesses
-from numeric.instances import Instance
 from numeric.kernels import call
+from numeric.linalg.float_simplex import guesses
+from numeric.trials.instances import Instance
 
 # Larger ends are omitted from the program in doubles, which relaxes it: rounding would dominate.
 _FAR = 10_000

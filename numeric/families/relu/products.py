@@ -24,15 +24,15 @@ import numpy as np
 from algebra.families.activations.decision import LEAF
 from algebra.networks.rectified import HasRectifiedLayers
 from algebra.problems.allocation import Allocation, Cell
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students
 from numeric.families.activations.boxes import BoxSearch, is_decidable
 from numeric.families.activations.decision import ActivatedDecision, parts_of
 from numeric.families.activations.krawczyk import is_near_a_match
 from numeric.families.relu.decide import decide
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED, ReluDecision
-from numeric.instances import Instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
+from numeric.trials.instances import Instance
 
 # Values of the weights that are kept, and nodes of a tree with each.
 _KEPT = 24

@@ -26,8 +26,8 @@ from algebra.problems.intervals import Interval
 from numeric.families.relu.decision import MATCH, MOST_NODES, NONE, UNDETERMINED, ReluDecision
 from numeric.families.relu.interruptible import run_search
 from numeric.families.relu.simplex import CANDIDATE, KEEP, NO_MATCH, STOP
-from numeric.float_simplex import guesses
-from numeric.instances import Instance
+from numeric.linalg.float_simplex import guesses
+from numeric.trials.instances import Instance
 
 # Largest number of exact linear programs for one leaf.
 _MOST_PROGRAMS = 1000

@@ -2,8 +2,8 @@
 
 With ReLU ranks depend on the activation pattern, so they are computed at given parameters and
 samples (`algebra.networks.own_point`).  Measured weights of [values] without jitter are exact;
-everything else is drawn as for instance 0 (`numeric.instances.draw_existing`), whose doubles are
-rationals.  Of a large circuit only the weights that exist are held.
+everything else is drawn as for instance 0 (`numeric.trials.instances.draw_existing`), whose doubles
+are rationals.  Of a large circuit only the weights that exist are held.
 """
 
 from __future__ import annotations
@@ -24,8 +24,8 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.questions.record.target import NEW
 from algebra.time_limits import checked
-from numeric.instances import draw_entries, draw_existing, to_rational
-from numeric.streams import stream
+from numeric.trials.instances import draw_entries, draw_existing, to_rational
+from numeric.trials.streams import stream
 
 # Of an entry: a double, a rational with its place, and marks of those that exist.
 _BYTES = 150

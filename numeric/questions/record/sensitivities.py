@@ -44,8 +44,8 @@ from algebra.questions.record.target import Owners
 from algebra.ranks.jacobian import base_of
 from algebra.ranks.updates import cells_moved
 from algebra.time_limits import check_time
-from numeric.instances import draw_entries, draw_instance, factor_of, to_double
-from numeric.streams import stream
+from numeric.trials.instances import draw_entries, draw_instance, factor_of, to_double
+from numeric.trials.streams import stream
 
 # Entries of a Jacobian up to which it is enclosed in balls.
 _ENCLOSED = 40_000

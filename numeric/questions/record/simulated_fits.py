@@ -25,7 +25,7 @@ from algebra.errors import InputError
 from algebra.time_limits import OutOfTime, check_time
 from numeric.questions.record.sensitivities import MovedCircuit, Sensitivity
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
-from numeric.streams import stream
+from numeric.trials.streams import stream
 
 FAR = 5.0
 # Steps of a fit.

@@ -14,8 +14,8 @@ from flint import acb, acb_mat, ctx
 
 from numeric.equations.inputs import InputsForm, Reduced, rational_inputs
 from numeric.equations.lanes.inputs import make_inputs
-from numeric.instances import Instance
 from numeric.tracking.precise import ORDER, PreciseSystem, exact, follow_precisely
+from numeric.trials.instances import Instance
 
 # A path with larger unknowns diverges: the instance is special.
 _FAR = 1e60

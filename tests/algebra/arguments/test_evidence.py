@@ -9,7 +9,7 @@ from algebra.checker.checks import CheckFailed
 from algebra.checker.claim import Claim
 from algebra.problems.laws.distribution import Distribution
 from matchprob import LinearRNN, Problem
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.plain_data import changed, data_of
 from tests.refusals import refuses
 from tests.samples import DIAGONAL, NET, ROW, SEVEN

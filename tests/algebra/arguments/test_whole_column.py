@@ -12,8 +12,8 @@ from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearRNN, Problem, draw_instance
-from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
+from numeric.trials.counts import COMPLETE
 from tests.arguments import checked
 from tests.plain_data import changed, data_of
 

@@ -13,7 +13,7 @@ import matchprob as mp
 from algebra.families.certify import certify
 from algebra.networks.base import Network
 from algebra.problems.laws.distribution import Distribution
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.old_kinds import random_network
 from tests.refusals import refuses
 from tests.samples import many

@@ -11,7 +11,7 @@ from algebra.families.other_teacher import teacher_rank
 from algebra.problems.features import Feature
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import Distribution
-from numeric.instances import draw_instance, to_double
+from numeric.trials.instances import draw_instance, to_double
 from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -17,7 +17,7 @@ from algebra.questions.record.recording import record
 from algebra.questions.record.verify import RECORDING
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.algebra.programs.test_leaks import are_independent
 from tests.refusals import refuses
 from tests.samples import many

@@ -104,7 +104,7 @@ def test_a_file_keeps_growths_and_labels():
 
 def test_teachers_do_not_learn():
     """The labels of a drawn teacher are those of its W = 0, and a match of them is no accident."""
-    from numeric.instances import draw_instance
+    from numeric.trials.instances import draw_instance
 
     own = draw_instance(mp.Problem(DISJOINT, {"W": "all"}), 0, 3)
     assert not own.teacher["W"].any()

@@ -25,7 +25,7 @@ from matchprob import (
     RandomCells,
     draw_instance,
 )
-from numeric.instances import reduced
+from numeric.trials.instances import reduced
 from tests.options import random_options
 from tests.refusals import refuses
 from tests.samples import many

@@ -9,7 +9,7 @@ import pytest
 from algebra.problems.renaming import renamed
 from matchprob import LinearFeedForward, LinearRNN, Problem, RandomCells, draw_instance
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import reduced
+from numeric.trials.instances import reduced
 from tests.samples import many
 
 RNN = LinearRNN(n=4, T=3, b=1, d=1, m=3)

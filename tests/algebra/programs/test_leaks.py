@@ -21,8 +21,8 @@ from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from matchprob import RNN, InputError, Problem, draw_instance
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
 from tests.refusals import refuses
 from tests.samples import many
 

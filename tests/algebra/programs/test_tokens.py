@@ -17,7 +17,7 @@ from algebra.programs.generic import (
 from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
 from algebra.programs.tokens import TokenSizes, number_of_samples, token_samples
-from numeric.equations.programs.patterns import drawn_patterns, pattern_at
+from numeric.programs.patterns import drawn_patterns, pattern_at
 from tests.doubles import jacobian
 
 V, LENGTH, WIDTH, LABELS = 4, 2, 3, 2

@@ -10,7 +10,7 @@ from algebra.programs.program import Builder
 from algebra.ranks.minors import rational_point
 from algebra.ranks.pieces import on_pattern
 from matchprob import Problem, ProgramNetwork
-from numeric.instances import to_double
+from numeric.trials.instances import to_double
 from tests.onnx_models import save
 from tests.refusals import refuses
 

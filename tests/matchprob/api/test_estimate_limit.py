@@ -22,7 +22,7 @@ def test_two_loops_match_in_half_of_the_trials():
 
 
 def _instances(problem, number):
-    from numeric.instances import draw_instances
+    from numeric.trials.instances import draw_instances
 
     return draw_instances(problem, 0, range(number))
 

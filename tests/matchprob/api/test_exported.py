@@ -10,7 +10,7 @@ from algebra.errors import InputError
 from algebra.linalg.ranks import modular_rank
 from algebra.programs.generic import Columns, Model, random_program_point
 from algebra.questions.capacity import cells_of
-from numeric.equations.programs.patterns import pattern_at
+from numeric.programs.patterns import pattern_at
 from tests.refusals import refuses
 from tests.torch_modules import MODULES, Computes, nn, normal, torch
 

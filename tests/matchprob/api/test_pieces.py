@@ -15,7 +15,7 @@ from algebra.programs.onnx.values import over_denominator
 from algebra.programs.onnx.weights import Read
 from algebra.programs.program import Builder
 from matchprob.api.pieces import given_samples, pieces
-from numeric.equations.programs.patterns import pattern_at
+from numeric.programs.patterns import pattern_at
 from tests.doubles import jacobian
 from tests.onnx_models import Net, onnx
 from tests.refusals import refuses

@@ -9,9 +9,9 @@ from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
 from matchprob.figures import FIGURES, Numbers, Run, figures, find_figure, register_figure
 from matchprob.figures.curves import FigureLayout
 from matchprob.figures.points import CurvePoint, Measured, increases
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount
 from tests.matchprob.calls import call
 from tests.refusals import refuses
 

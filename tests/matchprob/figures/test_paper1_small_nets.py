@@ -8,8 +8,8 @@ from matchprob.figures.papers.paper1_small_nets import judgement
 from benchmarks.closed_form_b11 import CELLS, matches
 from matchprob.cli import app, run_command
 from matchprob.figures.papers import paper1_small_nets as figure
-from numeric.counts import COMPLETE, InstanceCount
 from numeric.statistics.estimate import Estimate
+from numeric.trials.counts import COMPLETE, InstanceCount
 from tests.samples import DIAGONAL
 
 

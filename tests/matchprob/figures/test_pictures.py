@@ -19,9 +19,9 @@ from matchprob.figures.papers import paper2_match_probability as norm_mp
 from matchprob.figures.points import CurvePoint, Measured
 from matchprob.io.sizes import inches
 from matchprob.report.drawing.style import on_paper
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import proportion_interval
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from tests.matchprob.legible import faults
 from tests.samples import DIAGONAL
 

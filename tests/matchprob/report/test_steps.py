@@ -19,8 +19,8 @@ from algebra.results import Result
 from matchprob import Comparison, CountResult, Estimate, InstanceCount
 from matchprob.cli import app
 from matchprob.report.impossible import explain_narrow, explain_not_realized, explain_unreachable
-from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.families.relu.decision import ReluDecision
+from numeric.trials.counts import COMPLETE, UNDETERMINED, Reason
 from tests.matchprob.explained import Explained, explained
 from tests.refusals import refuses
 

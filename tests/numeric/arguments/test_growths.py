@@ -23,7 +23,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.arguments.growths import tracked_growths
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.arguments import checked
 from tests.doubles import smallest_error
 from tests.plain_data import changed

@@ -10,7 +10,7 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from numeric.arguments.sign_symmetries import sign_symmetries
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.samples import DIAGONAL
 
 FEW = Problem(LinearRNN(n=3, T=3, b=2, d=2, m=3), {"W": [[1, 1, 0], [0, 1, 1], [1, 0, 1]]})

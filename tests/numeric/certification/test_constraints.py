@@ -20,11 +20,11 @@ from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import compare, count, estimate
 from numeric.certification.constraints import ConstrainedCounts, box_of
-from numeric.counts import InstanceCount, Reason
 from numeric.engines.base import EngineInfo, engine, unregister
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.phcpy.install import find_phcpy
-from numeric.instances import draw_instance
+from numeric.trials.counts import InstanceCount, Reason
+from numeric.trials.instances import draw_instance
 from tests.numeric.certification import closed_form
 from tests.samples import LONG, many
 

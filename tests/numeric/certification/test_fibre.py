@@ -12,8 +12,8 @@ from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from matchprob.api.estimate import estimate
-from numeric.counts import Reason
-from numeric.instances import draw_instance, to_rational
+from numeric.trials.counts import Reason
+from numeric.trials.instances import draw_instance, to_rational
 from tests.numeric.certification import closed_form
 from tests.samples import LONG, NET, many
 

@@ -12,7 +12,6 @@ from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.ffn import FeedForward
 from algebra.networks.relu import ShallowReLU
-from numeric.counts import UNDETERMINED, InstanceCount, Reason
 from numeric.engines.base import (
     Assignment,
     EngineInfo,
@@ -30,8 +29,9 @@ from numeric.engines.base import (
 )
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan
-from numeric.instances import draw_instance
 from numeric.studies.study import Study
+from numeric.trials.counts import UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import DIAGONAL
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.samples import many
 
 RNN = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -10,11 +10,11 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.counts import Reason
 from numeric.engines import counter
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan
-from numeric.instances import draw_instance
+from numeric.trials.counts import Reason
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import NET
 

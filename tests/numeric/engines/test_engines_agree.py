@@ -22,7 +22,7 @@ from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.systems.root_count import RootCountError, generic_root_count
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.numeric.engines.phcpy.test_engine import need_phcpy
 from tests.samples import many, more
 

@@ -14,7 +14,7 @@ from algebra.problems.problem import Problem
 from algebra.systems.root_count import generic_root_count
 from numeric.engines.exact import ExactEngine, count_contradiction, exact_core
 from numeric.engines.phcpy.engine import PhcpyEngine
-from numeric.instances import Instance, draw_instance
+from numeric.trials.instances import Instance, draw_instance
 from tests.numeric.engines.phcpy.test_engine import need_phcpy
 from tests.samples import many
 

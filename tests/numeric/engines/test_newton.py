@@ -3,7 +3,7 @@
 import pytest
 
 import matchprob as mp
-from numeric.counts import Reason
+from numeric.trials.counts import Reason
 from tests.refusals import refuses
 from tests.samples import LONG
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 
 from numeric.engines.optimizers import METHODS, OptimizerEngine, endpoints
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students
 from numeric.families.relu.decide import decide
 from numeric.families.relu.decision import MATCH
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students
 from tests.numeric.families.relu.cases import instances, problem
 from tests.refusals import refuses
 from tests.samples import many

@@ -17,8 +17,8 @@ from matchprob import (
 )
 from numeric.engines.base import default_engine
 from numeric.engines.counter import InstanceCounter
-from numeric.instances import reduced
 from numeric.studies.trials import TrialSeries
+from numeric.trials.instances import reduced
 from tests.samples import many, more
 
 # Two equations of degree 2 remain: N = 2.

@@ -7,13 +7,13 @@ import pytest
 
 from algebra.errors import InputError
 from matchprob import LinearFeedForward, LinearRNN, Problem, draw_instance, estimate
-from numeric.counts import Reason
 from numeric.engines import surplus
 from numeric.engines.base import Assignment
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import rank_plan
 from numeric.engines.surplus import SurplusEngine
 from numeric.equations.critical import make_critical_system
+from numeric.trials.counts import Reason
 from tests.samples import many
 
 QUADRATIC = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=1), {"W": [[1, 0], [0, 1]]})

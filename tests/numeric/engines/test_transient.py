@@ -8,11 +8,11 @@ import pytest
 from algebra.polynomials.msolve import process as msolve
 from algebra.polynomials.msolve.process import find_msolve
 from matchprob import InstanceCount, LinearRNN, Problem, Store, Study, draw_instance
-from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.engines.base import EngineInfo, engine, unregister
 from numeric.engines.exact import ExactEngine
 from numeric.engines.phcpy.engine import PhcpyEngine
 from numeric.engines.phcpy.process import PhcpyCrashed, PhcpyProcess
+from numeric.trials.counts import COMPLETE, UNDETERMINED, Reason
 from tests.samples import DIAGONAL
 
 # Its core has several unknowns, so that msolve is called.

@@ -24,8 +24,8 @@ from matchprob import (
 )
 from numeric.engines.counter import InstanceCounter
 from numeric.experiments.profiles.measures import MEASURES
-from numeric.instances import draw_instance
 from numeric.studies.trials import TrialSeries, compute_trials
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import LONG, NET, many
 

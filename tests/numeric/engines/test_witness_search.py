@@ -10,7 +10,6 @@ from algebra.arguments.no_real_root import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
 from numeric.arguments.sign_symmetries import sign_symmetries
-from numeric.counts import COMPLETE
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.witness_search import (
     LARGEST_COUNT,
@@ -24,6 +23,7 @@ from numeric.engines.witness_search import (
     _SymmetricStart,
     rootless_instances,
 )
+from numeric.trials.counts import COMPLETE
 from tests.samples import DIAGONAL
 
 RING = Problem.of(

@@ -12,7 +12,7 @@ from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.equations.chain import make_chain
-from numeric.instances import draw_instance, draw_instances
+from numeric.trials.instances import draw_instance, draw_instances
 from tests.numeric.equations.cases import chains, residual_at
 from tests.refusals import refuses
 from tests.samples import NET

@@ -9,8 +9,8 @@ from algebra.systems.forms import core_dimension
 from matchprob import LinearFeedForward, LinearRNN
 from numeric.equations.chain import Chain, make_chain
 from numeric.equations.projected import ProjectedSystem, project
-from numeric.instances import draw_instance
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.trials.instances import draw_instance
 from tests.numeric.equations.cases import cases
 
 CASES = [allocation for allocation, roots in cases() if roots > 1]

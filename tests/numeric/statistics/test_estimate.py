@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from matchprob import Comparison, InstanceCount, Problem, RandomCells
-from numeric.counts import COMPLETE, UNDETERMINED, Reason
 from numeric.statistics.document import interval_text
 from numeric.statistics.estimate import Estimate
 from numeric.statistics.intervals import ConfidenceInterval
+from numeric.trials.counts import COMPLETE, UNDETERMINED, Reason
 from tests.samples import DIAGONAL
 
 

@@ -10,9 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matchprob import InputError, InstanceCount, Study
-from numeric.counts import COMPLETE, UNDETERMINED
 from numeric.studies.store import Store, StoreFull, packed, unpacked
 from numeric.studies.trials import TrialSeries, record_of
+from numeric.trials.counts import COMPLETE, UNDETERMINED
 from tests.refusals import refuses
 from tests.samples import DIAGONAL
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from matchprob import InstanceCount, LinearRNN, Problem, RandomCells
-from numeric.counts import Reason
 from numeric.studies.trials import (
     TrialSeries,
     TrialSettings,
@@ -19,6 +18,7 @@ from numeric.studies.trials import (
     record_of,
     says_more,
 )
+from numeric.trials.counts import Reason
 from tests.refusals import refuses
 
 NET = LinearRNN(n=3, T=2, b=1, d=1, m=2)

@@ -9,7 +9,7 @@ from algebra.families.relu.equations import FREE, U_ZERO, V_ZERO
 from algebra.families.relu.leaves import is_refuted
 from numeric.families.relu.cells import CellTree
 from numeric.families.relu.hull import columns_left
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.numeric.families.relu.cases import problem
 from tests.samples import many
 

@@ -24,7 +24,7 @@ from matchprob import (
     identify,
     profile,
 )
-from numeric.instances import given_labels
+from numeric.trials.instances import given_labels
 from tests.refusals import refuses
 
 NET = FeedForward(q=2, widths=(2,), d=1, m=3, activation="tanh")

@@ -12,7 +12,7 @@ from algebra.questions.capacity import effects as effects_of_entries
 from algebra.questions.capacity.effects import reached, tables_of, without_effect
 from algebra.time_limits import OutOfTime
 from matchprob import capacity
-from numeric.equations.programs import singular
+from numeric.programs import singular
 from tests.doubles import labels
 
 

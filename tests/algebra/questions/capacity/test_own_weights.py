@@ -11,7 +11,7 @@ from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
 from algebra.questions.capacity import Subset
 from algebra.questions.capacity.own_weights import is_attained
-from numeric.equations.programs.patterns import own_patterns
+from numeric.programs.patterns import own_patterns
 
 
 def net(first, second):

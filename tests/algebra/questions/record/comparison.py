@@ -18,9 +18,9 @@ import matchprob as mp
 from algebra.questions.record.recording import record
 from algebra.questions.record.stimulation import drive_of
 from algebra.questions.record.verify import RECORDING
-from numeric.instances import draw_entries, draw_instance
 from numeric.questions.record.own_parameters import at_own_parameters
-from numeric.streams import stream
+from numeric.trials.instances import draw_entries, draw_instance
+from numeric.trials.streams import stream
 from tests.algebra.questions.record.subsets import (
     answer,
     driven_answer,

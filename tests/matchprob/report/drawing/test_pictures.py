@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 import matchprob as mp
 from matchprob.report.drawing import pictures
 from matchprob.report.drawing.paint import figure_of
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from tests.refusals import refuses
 from tests.samples import NET
 

@@ -19,7 +19,7 @@ from numeric.experiments.profiles.errors import (
 )
 from numeric.experiments.profiles.families import least_of_relaxation, matches_of_family
 from numeric.families.relu.integral import relu_size
-from numeric.instances import draw_entries, draw_instance, stream, teacher_of
+from numeric.trials.instances import draw_entries, draw_instance, stream, teacher_of
 from tests.matchprob.calls import call
 from tests.refusals import refuses
 from tests.samples import many

@@ -17,7 +17,6 @@ from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.estimate import estimate
 from matchprob.api.profile import profile
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
 from numeric.experiments.profiles.measures import MEASURES
 from numeric.experiments.profiles.profile import Profile, ProfileResult, check_bounds
 from numeric.experiments.profiles.thresholds import (
@@ -27,7 +26,8 @@ from numeric.experiments.profiles.thresholds import (
     merged_thresholds,
     with_bound,
 )
-from numeric.instances import draw_instance
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import DIAGONAL, LONG, NET, ROW, many
 

@@ -13,7 +13,6 @@ from algebra.networks.rnn import RNN
 from algebra.problems.constraints import Constraints
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount
 from numeric.experiments.training.arrival import ChainArrivals, ReluArrivals, arrivals_of
 from numeric.experiments.training.experiment import (
     Experiment,
@@ -22,8 +21,9 @@ from numeric.experiments.training.experiment import (
     TrainResult,
 )
 from numeric.families.relu.decide import decide
-from numeric.instances import draw_instance
 from numeric.studies.study import Study
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount
+from numeric.trials.instances import draw_instance
 from tests.samples import DIAGONAL, LONG, NET, ROW
 
 OVER = Problem(NET, {"W": [[1, 1], [1, 0]]})

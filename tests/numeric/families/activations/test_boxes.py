@@ -6,7 +6,7 @@ from scipy import optimize, special
 
 import matchprob as mp
 from numeric.families.activations.boxes import BoxSearch, is_decidable
-from numeric.instances import draw_instance
+from numeric.trials.instances import draw_instance
 from tests.samples import many
 
 _INVERSES = {

@@ -10,8 +10,8 @@ from flint import fmpq
 from algebra.problems.intervals import Interval
 from matchprob import Constraints, FeedForward, Problem, draw_instance
 from numeric.certification.constraints import INSIDE, OUTSIDE, UNCLEAR, _compare_rationals
-from numeric.counts import COMPLETE
 from numeric.engines.counter import InstanceCounter
+from numeric.trials.counts import COMPLETE
 from tests.numeric.engines.phcpy.test_engine import need_phcpy
 
 SQUARE = {"polynomial": [0, 0, 1]}

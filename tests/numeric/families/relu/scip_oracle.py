@@ -15,7 +15,7 @@ from algebra.families.relu.equations import relu_system
 from algebra.linalg.numbers import nearest_double
 from algebra.problems.intervals import Interval
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
-from numeric.instances import Instance, to_double
+from numeric.trials.instances import Instance, to_double
 
 scip = pytest.importorskip("pyscipopt")
 

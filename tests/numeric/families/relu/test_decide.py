@@ -11,11 +11,11 @@ from algebra.families.relu.decision import DECISION
 from algebra.families.relu.equations import relu_system
 from algebra.families.relu.leaves import refutes
 from algebra.problems.files import problem_from_dict
-from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
 from numeric.families.relu.decide import decide, decide_cells
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
 from numeric.families.relu.pairs import decide_pairs
+from numeric.trials.counts import COMPLETE
 from tests.numeric.families.relu.cases import (
     brute_force,
     instances,

@@ -5,7 +5,7 @@ import numpy as np
 from numeric.families.relu.cells import CellTree
 from numeric.families.relu.hull import columns_left, hull_fits, make_hull, refutation
 from numeric.families.relu.simplex import NO_MATCH
-from numeric.instances import to_double
+from numeric.trials.instances import to_double
 from tests.numeric.families.relu.cases import instances, problem
 
 MASK = [[1, 1, 0], [0, 1, 1], [1, 0, 1], [0, 0, 0]]

@@ -22,10 +22,10 @@ from matchprob import (
     estimate,
     verify,
 )
-from numeric.counts import COMPLETE
 from numeric.engines.complementarity import ComplementarityEngine
 from numeric.families.relu.decide import decide
 from numeric.families.relu.decision import MATCH, NONE
+from numeric.trials.counts import COMPLETE
 from tests.refusals import refuses
 from tests.samples import many
 

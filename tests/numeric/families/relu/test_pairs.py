@@ -25,7 +25,7 @@ from numeric.engines.counter import InstanceCounter
 from numeric.families.relu.decide import decide
 from numeric.families.relu.decision import MATCH, NONE
 from numeric.families.relu.pairs import decide_boxed
-from numeric.instances import Instance, draw_instance
+from numeric.trials.instances import Instance, draw_instance
 from tests.samples import LONG, many
 
 

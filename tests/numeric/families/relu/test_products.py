@@ -13,7 +13,7 @@ from matchprob import FeedForward, Problem, decide, draw_instance, estimate, ver
 from numeric.families.activations.decision import ActivatedDecision
 from numeric.families.relu.decision import MATCH, NONE, UNDETERMINED
 from numeric.families.relu.products import decide_products, layers_of
-from numeric.instances import to_rational
+from numeric.trials.instances import to_rational
 from tests.samples import many
 
 TWO = Problem(

@@ -15,7 +15,6 @@ from algebra.problems.problem import Problem
 from algebra.questions.record.question import recording_question
 from algebra.time_limits import OutOfTime
 from matchprob import identify, load_problem, record
-from numeric.instances import draw_instance
 from numeric.questions.record import noise
 from numeric.questions.record.noise import (
     GreedyPairs,
@@ -27,6 +26,7 @@ from numeric.questions.record.noise import (
 )
 from numeric.questions.record.own_parameters import at_own_parameters
 from numeric.questions.record.sensitivities import MovedCircuit, sensitivity
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import LONG
 

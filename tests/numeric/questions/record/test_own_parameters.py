@@ -13,8 +13,8 @@ from algebra.networks import masks
 from algebra.networks.rnn import RNN
 from algebra.ranks.parametrized import by_parameters
 from matchprob import Distribution, Problem, certify, count, identify, record
-from numeric.instances import draw_instance
 from numeric.questions.record.own_parameters import at_own_parameters
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import LONG, many
 

@@ -14,9 +14,9 @@ from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.programs.jacobian import Sweep, program_jacobian
 from algebra.questions.record.question import recording_question
-from numeric.instances import draw_instance
 from numeric.questions.record.noise import noisy_recording
 from numeric.questions.record.sensitivities import sensitivity
+from numeric.trials.instances import draw_instance
 from tests.refusals import refuses
 from tests.samples import many
 

@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from numeric.count_result import CountResult
-from numeric.counts import COMPLETE, UNDETERMINED, InstanceCount, real_root_histogram
+from numeric.trials.count_result import CountResult
+from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, real_root_histogram
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from algebra.families.normalization.matching import match_instance
 from algebra.linalg import rational_lp as exact_simplex
 from algebra.linalg.rational_lp import INFEASIBLE, UNBOUNDED, maximize
 from matchprob import NormNet, Problem, draw_instance
-from numeric.float_simplex import guess_basis, guesses
+from numeric.linalg.float_simplex import guess_basis, guesses
 from tests.algebra.linalg.small_programs import rationals, refutes, small_program
 from tests.samples import many
 

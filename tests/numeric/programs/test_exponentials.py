@@ -5,7 +5,7 @@ import pytest
 from scipy.special import logsumexp, softmax
 
 from algebra.programs.program import Builder
-from numeric.equations.programs.patterns import pattern_at
+from numeric.programs.patterns import pattern_at
 from tests.doubles import jacobian, labels
 
 SIZES = [1.0, 300.0, 1e4, 1e20]

@@ -1,7 +1,7 @@
 """Mean squared errors of a batch of students, their gradients and Jacobians.
 
 The loss of a run is the mean of the squared errors of its d × columns labels.  Labels and their
-derivatives are those of the network's program in doubles (`numeric.equations.programs.reverse`); at
+derivatives are those of the network's program in doubles (`numeric.programs.reverse`); at
 a kink the derivative is that of an inactive unit.
 """
 
@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.time_limits import check_time
-from numeric.equations.programs.reverse import RunSweep
-from numeric.equations.programs.students import Students
+from numeric.programs.reverse import RunSweep
+from numeric.programs.students import Students
 
 # The first paper's criterion of a match (its Appendix E.1).
 MSE = 1e-2

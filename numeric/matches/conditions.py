@@ -30,7 +30,7 @@ import numpy as np
 from flint import arb, arb_mat, ctx, fmpq, fmpq_mat
 
 from numeric.families.activations.krawczyk import ActivationBallSystem
-from numeric.instances import Instance, to_rational
+from numeric.trials.instances import Instance, to_rational
 
 # M to the power 2^_SQUARINGS.
 _SQUARINGS = 10
@@ -78,7 +78,7 @@ def rational_jacobian(instance: Instance, values: Sequence[Any]) -> fmpq_mat:
     --------
     >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
     >>> rational_jacobian(instance, [fmpq(0)])[0, 0] == instance.exact[1][0, 0]
     True

@@ -17,7 +17,7 @@ from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.generic import Model, work_of_sample
 from algebra.programs.jacobian import program_jacobian
 from algebra.programs.program import Node
-from numeric.equations.programs.patterns import FUNCTIONS, doubles
+from numeric.programs.patterns import FUNCTIONS, doubles
 
 # Entries of the Jacobian, and multiplications of a sweep, up to which they are found.
 _MOST_ENTRIES = 2_000_000

@@ -34,7 +34,7 @@ from algebra.problems.laws.values import Values
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Reduction, lowered
 from algebra.time_limits import checked
-from numeric.streams import Streams, stream, streams_of
+from numeric.trials.streams import Streams, stream, streams_of
 
 # Weights of trials that are drawn together: the arrays of a trial are views of them.
 _DRAWN_TOGETHER = 1 << 20

@@ -16,7 +16,7 @@ import numpy as np
 
 from algebra.networks.base import Network
 from algebra.programs.patches import consecutive
-from numeric.instances import Instance, draw_entries
+from numeric.trials.instances import Instance, draw_entries
 
 # Part of the seed of the starts.
 _STARTS = 0x7124

@@ -11,9 +11,9 @@ from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students, starts_of
-from numeric.instances import draw_instance
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students, starts_of
+from numeric.trials.instances import draw_instance
 
 PROBLEMS = {
     "estimator": Problem(LinearEstimator(q=3, d=2, m=4), {"W": [[1, 0, 1], [0, 1, 0]]}),

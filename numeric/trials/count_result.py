@@ -20,8 +20,14 @@ from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, done_of
 from algebra.words import plural
-from numeric.counts import COMPLETE, InstanceCount, Reason, count_columns, real_root_histogram
-from numeric.instances import GivenInstance, Instance, draw_instance
+from numeric.trials.counts import (
+    COMPLETE,
+    InstanceCount,
+    Reason,
+    count_columns,
+    real_root_histogram,
+)
+from numeric.trials.instances import GivenInstance, Instance, draw_instance
 
 # Largest number of instances for which the table has a row for each.
 _MOST_ROWS = 40

@@ -34,8 +34,8 @@ import numpy as np
 
 from algebra.given import known_name
 from algebra.time_limits import check_time
-from numeric.equations.programs.losses import Loss
-from numeric.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import CAUTIOUS, levenberg_marquardt
+from numeric.programs.losses import Loss
 
 # A run is done when its error is this small, relative to the labels.
 ENOUGH = 1e-10

@@ -48,13 +48,13 @@ from algebra.programs.patches import Patched, Patches
 from algebra.programs.program import Node, Program, matrix_shape
 from algebra.programs.tokens import token_samples
 from algebra.time_limits import check_time
-from numeric.equations.programs.enclosed import (
+from numeric.programs.enclosed import (
     BoundedArithmetic,
     NotBounded,
     enclosed,
     surely_regular,
 )
-from numeric.equations.programs.exponentials import WideArithmetic, along, evaluate_wide, plain
+from numeric.programs.exponentials import WideArithmetic, along, evaluate_wide, plain
 
 # Samples by which weights are adjusted, few ones, multiplications for more than two; drawn weights
 # before a program is given up; standard deviation of a sum's mean after the adjustment, in units of

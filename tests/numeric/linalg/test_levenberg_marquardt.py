@@ -6,7 +6,7 @@ from scipy.optimize import least_squares
 from matchprob import LinearEstimator, Problem, draw_instance
 from numeric.engines.multistart import damped_newton
 from numeric.equations.chain import make_chain
-from numeric.levenberg_marquardt import Damping, levenberg_marquardt
+from numeric.linalg.levenberg_marquardt import Damping, levenberg_marquardt
 from tests.numeric.equations.cases import chains, residual_at
 
 

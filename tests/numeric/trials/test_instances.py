@@ -14,7 +14,7 @@ from matchprob import (
     RandomCells,
     SequenceRNN,
 )
-from numeric.instances import (
+from numeric.trials.instances import (
     draw_instance,
     draw_instances,
     labels_of,

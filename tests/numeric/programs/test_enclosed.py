@@ -12,13 +12,13 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.questions.capacity import Piece, Subset, capacities_on, ranks
-from numeric.equations.programs.enclosed import (
+from numeric.programs.enclosed import (
     BoundedArithmetic,
     NotBounded,
     enclosed,
     surely_regular,
 )
-from numeric.equations.programs.patterns import _Recorder, _with_maxima, drawn_patterns
+from numeric.programs.patterns import _Recorder, _with_maxima, drawn_patterns
 from tests.onnx_models import Net, onnx
 
 

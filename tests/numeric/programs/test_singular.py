@@ -6,8 +6,8 @@ import pytest
 import matchprob as mp
 from algebra.programs.onnx import read_onnx
 from matchprob.api.pieces import own_piece
-from numeric.equations.programs.patterns import doubles
-from numeric.equations.programs.singular import extreme_singular_values
+from numeric.programs.patterns import doubles
+from numeric.programs.singular import extreme_singular_values
 from tests.doubles import jacobian
 from tests.matchprob.api.test_frozen import drawn, gated
 

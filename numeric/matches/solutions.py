@@ -3,7 +3,7 @@
 The weights are the doubles nearest to a certified solution, and all figures refer to these
 doubles.  Sizes and changes are rounded once.  Residuals are computed over Q and rounded at the
 end, so that they measure only the rounding of the weights; for analytic activations they are
-computed in balls.  The condition (`numeric.conditions`) is given by certified bounds.
+computed in balls.  The condition (`numeric.matches.conditions`) is given by certified bounds.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from flint import arb, ctx, fmpq
 from algebra.errors import InputError
 from algebra.linalg.numbers import nearest_double
 from algebra.results import named
-from numeric.conditions import Bounds, conditions
 from numeric.families.activations.krawczyk import ActivationBallSystem
-from numeric.instances import Instance, to_rational
+from numeric.matches.conditions import Bounds, conditions
+from numeric.trials.instances import Instance, to_rational
 
 # Formats in which learnable weights may be stored.
 FORMATS = ("float64", "float32", "float16")
@@ -96,7 +96,7 @@ def solution_costs(instance: Instance, solutions: Sequence[Sequence[float]]) -> 
     --------
     >>> from algebra.networks.feedforward import LinearEstimator
     >>> from algebra.problems.problem import Problem
-    >>> from numeric.instances import draw_instance
+    >>> from numeric.trials.instances import draw_instance
     >>> instance = draw_instance(Problem(LinearEstimator(q=1, d=1, m=1), {"W": [[1]]}), 0, 0)
     >>> [cost] = solution_costs(instance, [[float(instance.teacher["W"][0, 0])]])
     >>> cost.residuals["float64"]

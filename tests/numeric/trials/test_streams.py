@@ -6,8 +6,8 @@ import pytest
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.random_cells import RandomCells
 from matchprob import Problem, draw_instance
-from numeric.instances import draw_instances
-from numeric.streams import stream, streams_of
+from numeric.trials.instances import draw_instances
+from numeric.trials.streams import stream, streams_of
 from tests.samples import DIAGONAL, NET
 
 PARTS = ("weights", "teacher", "inputs", "allocation", "labels", "new samples")

@@ -13,8 +13,8 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
 from algebra.problems.problem import Problem
-from numeric.conditions import conditions, rational_jacobian, smallest_singular_value
-from numeric.instances import draw_instance, to_rational
+from numeric.matches.conditions import conditions, rational_jacobian, smallest_singular_value
+from numeric.trials.instances import draw_instance, to_rational
 from tests.samples import many
 
 PROBLEMS = (

@@ -9,8 +9,8 @@ from algebra.programs import evaluate
 from algebra.programs.generic import NoPattern
 from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
-from numeric.equations.programs import patterns
-from numeric.equations.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at
+from numeric.programs import patterns
+from numeric.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at
 from tests.onnx_models import save
 
 

@@ -9,8 +9,8 @@ import pytest
 
 from matchprob import FeedForward, Problem, ShallowReLU, count, draw_instance, estimate
 from matchprob.cli import app, run_command
-from numeric.counts import Solutions
-from numeric.solutions import solution_costs
+from numeric.matches.solutions import solution_costs
+from numeric.trials.counts import Solutions
 from tests.refusals import refuses
 from tests.samples import DIAGONAL
 

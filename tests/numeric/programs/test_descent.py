@@ -8,7 +8,7 @@ import pytest
 from scipy.optimize import least_squares
 
 from matchprob import LinearEstimator, Problem, ShallowReLU, draw_instance
-from numeric.equations.programs.descent import (
+from numeric.programs.descent import (
     ENOUGH,
     OPTIMIZERS,
     Adam,
@@ -18,8 +18,8 @@ from numeric.equations.programs.descent import (
     half_cosine,
     stochastic_descent,
 )
-from numeric.equations.programs.losses import Loss
-from numeric.equations.programs.students import Students, starts_of
+from numeric.programs.losses import Loss
+from numeric.programs.students import Students, starts_of
 from tests.refusals import refuses
 from tests.samples import DIAGONAL, LONG
 
