@@ -101,7 +101,7 @@ class Limits:
 
     @property
     def basis(self) -> float:
-        """Work, or in a check seconds, for one Gröbner basis, as `Shares.root_count` says."""
+        """Work for one Gröbner basis, as `Shares.root_count` says."""
         return self.part(SHARES.root_count)
 
     def part(self, divisor: int) -> float:

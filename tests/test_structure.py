@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+import matchprob
 from algebra.networks.kinds import KINDS
 
 ROOT = Path(__file__).parents[1]
@@ -129,6 +130,82 @@ def test_kinds_are_used_in_their_folders():
         for path in MODULES
         if not where(path).startswith(KIND_KNOWN)
         for line in kind_questions(tree(path))
+    ]
+    assert found == []
+
+
+@cache
+def classes():
+    """The members of each class that it defines itself, and the names of its bases."""
+    found = {}
+    for node in (node for path in MODULES for node in nodes(tree(path))):
+        if isinstance(node, ast.ClassDef):
+            stored = {
+                n.id if isinstance(n, ast.Name) else n.attr
+                for n in nodes(node)
+                if isinstance(n, (ast.Name, ast.Attribute)) and isinstance(n.ctx, ast.Store)
+            }
+            defined = {own.name for own in node.body if hasattr(own, "name")}
+            bases = {n.id for base in node.bases for n in nodes(base) if isinstance(n, ast.Name)}
+            found[node.name] = stored | defined, bases
+    return found
+
+
+def has(name, member):
+    """Whether a class or one of its bases has a member; one from elsewhere may have any."""
+    members, bases = classes().get(name, ({member}, ()))
+    return member in members or any(has(base, member) for base in bases if base in classes())
+
+
+def exists(reference):
+    """Whether there is what a dotted name means; names that are not the project's exist."""
+    first, *rest = parts = reference.split(".")
+    if first in classes():
+        return has(first, rest[0])
+    if first not in PACKAGES:
+        return True
+    here = ROOT
+    while parts and ((here / parts[0]).is_dir() or (here / f"{parts[0]}.py").exists()):
+        here /= parts.pop(0)
+    if not parts:
+        return True
+    if here == ROOT / "matchprob":
+        return hasattr(matchprob, parts[0])
+    module = tree(
+        here.with_suffix(".py") if here.with_suffix(".py").exists() else here / "__init__.py"
+    )
+    known = {getattr(n, "name", "") for n in module.body} | {
+        n.id for n in nodes(module) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)
+    }
+    return parts[0] in known and (len(parts) == 1 or has(parts[0], parts[1]))
+
+
+@pytest.mark.parametrize(
+    ("reference", "there"),
+    [
+        ("algebra.networks.base", True),
+        ("algebra.networks.base.Network.at_file", True),
+        ("LinearRNN.at_file", True),
+        ("matchprob.certify", True),
+        ("numpy.linalg", True),
+        ("algebra.networks.bases", False),
+        ("algebra.networks.base.Net", False),
+        ("LinearRNN.at_files", False),
+        ("matchprob.certified", False),
+    ],
+)
+def test_missing_references_are_seen(reference, there):
+    """A module, a member, one of a base class, a public name."""
+    assert exists(reference) == there
+
+
+def test_what_docstrings_refer_to_exists():
+    """Each dotted name between backquotes is that of something in the tree."""
+    found = [
+        f"{where(path)}: {name}"
+        for path in MODULES
+        for name in re.findall(r"`((?:[A-Za-z_]\w*\.)+\w+)`", path.read_text(encoding="utf-8"))
+        if not exists(name)
     ]
     assert found == []
 

@@ -1,13 +1,16 @@
 """The trusted base: the functions of which a lie is accepted are those of a file, no others."""
 
+import functools
+import gc
 import json
 import random
 from pathlib import Path
 
 import pytest
 
+from algebra.families import registry
 from tests.samples import LONG, many
-from tests.trust import FILE, code_lines, first_accepted, shared
+from tests.trust import FILE, PROBLEMS, code_lines, first_accepted, forget, proof, shared
 
 KNOWN = json.loads(FILE.read_text(encoding="utf-8"))
 PAGE = Path(__file__).parents[1] / "docs/verification.md"
@@ -37,6 +40,51 @@ def test_no_lie_of_another_function_is_accepted(functions):
     assert len(others) > 100
     found = {name: first_accepted(name, functions[name]) for name in chosen(others, 3)}
     assert {name for name, hit in found.items() if hit} == set()
+
+
+def remembering():
+    """The functions of the project whose results are kept, and that hold some: by all objects.
+
+    Those inside a call end with what it made.
+    """
+    found = (own for own in gc.get_objects() if type(own) is functools._lru_cache_wrapper)
+    ours = ("algebra", "numeric", "matchprob")
+    return {
+        own.__qualname__
+        for own in found
+        if own.__module__.partition(".")[0] in ours
+        and "<locals>" not in own.__qualname__
+        and own.cache_info().currsize
+    }
+
+
+def test_nothing_is_remembered_between_lies():
+    """Results of functions, of methods and of methods of classes are forgotten."""
+
+    class Own:
+        @staticmethod
+        @functools.cache
+        def static(k):
+            return k
+
+        @classmethod
+        @functools.cache
+        def of(cls, k):
+            return k
+
+        method = functools.cache(lambda self, k: k)
+
+    registry.Own = Own
+    try:
+        proof(PROBLEMS["two solutions"])
+        assert Own.static(1) == Own.of(1) == Own().method(1)
+        assert remembering()
+        forget()
+        assert remembering() == set()
+        kept = (Own.static, Own.__dict__["of"].__func__, Own.method)
+        assert [own.cache_info().currsize for own in kept] == [0, 0, 0]
+    finally:
+        del registry.Own
 
 
 def rows(title):

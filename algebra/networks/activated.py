@@ -567,7 +567,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
     # -- counting ------------------------------------------------------------------------
 
     def enough_rank(self, name: str) -> int:
-        """See `Network.enough_rank`: a matrix multiplies one column for each sample and stage."""
+        """`HasJacobian.enough_rank`: a matrix multiplies one column for each sample and stage."""
         stages = self.stages()
         times = sum(name in (stage.matrix, stage.bias) for stage in stages)
         if name == self.encoder:

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 Matrix = Any
 Matmul = Callable[[Matrix, Matrix], Matrix]
-# The factors L and R of each matrix's columns of the Jacobian: see `Network.modular_tangents`.
+# The factors L and R of each matrix's columns of the Jacobian: see `HasJacobian.modular_tangents`.
 Factors = dict[str, tuple[np.ndarray, np.ndarray]]
 # A weight: matrix, row, column, 0-based.
 Cell = tuple[str, int, int]

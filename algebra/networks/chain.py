@@ -269,7 +269,7 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
         return limits_of_chain(self)
 
     def enough_rank(self, name: str) -> int:
-        """See `Network.enough_rank`, and `algebra.networks.chain_units.enough_rank_of`."""
+        """See `HasJacobian.enough_rank`, and `algebra.networks.chain_units.enough_rank_of`."""
         from algebra.networks.chain_units import enough_rank_of
 
         return enough_rank_of(self, name)

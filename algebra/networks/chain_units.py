@@ -85,7 +85,7 @@ def axes_of_chain(net: ChainNetwork) -> tuple[Axis, ...]:
 
 
 def enough_rank_of(net: ChainNetwork, name: str) -> int:
-    """See `Network.enough_rank`.
+    """See `HasJacobian.enough_rank`.
 
     The input of D has at most the rank of U.  The recurrent W multiplies T·(columns) states in
     the span of W^s B, s < T, and is followed by D W^s, s < T; B is followed by as many rows.

@@ -1,6 +1,6 @@
 """Limits of matrices, rows and columns: numbers of equations in which weights take part, in words.
 
-Each kind of network defines its own (`Network.limits`); the bounds are proved in
+Each kind of network defines its own (`HasLimits.limits`); the bounds are proved in
 `algebra.ranks.budgets.cover` ("Reach" and "Lines" there).
 """
 

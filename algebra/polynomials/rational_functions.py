@@ -1,9 +1,9 @@
 """Polynomials whose coefficients are rational functions of parameters, for systems with symbols.
 
-They have the same small interface as `algebra.polynomials.rings.Field`, so that exact elimination
-runs with symbols for the data: coefficients are fractions of FLINT's integer polynomials,
-polynomials in the unknowns are mappings from exponents to them.  For small systems only, since
-fractions grow.
+They have the same small interface as those of `algebra.polynomials.rings.RationalField`, so that
+exact elimination runs with symbols for the data: coefficients are fractions of FLINT's integer
+polynomials, polynomials in the unknowns are mappings from exponents to them.  For small systems
+only, since fractions grow.
 """
 
 from __future__ import annotations

@@ -118,7 +118,7 @@ class ValuesTable:
 
 @dataclass(frozen=True)
 class TypesTable:
-    """See `algebra.problems.learning.Types`; the other keys are populations of units."""
+    """See `algebra.problems.cell_types.Types`; the other keys are populations of units."""
 
     together: Annotated[bool, "false: types only serve the signs of [constraints]"] = True
 

@@ -200,7 +200,7 @@ class Update(ABC):
         shape : (int, int)
         support : mask or None
         enough : int
-            A rank of changes that is as good as any larger one: `Network.enough_rank`.
+            A rank of changes that is as good as any larger one: `HasJacobian.enough_rank`.
         """
         mask = self.mask(shape, support)
         return mask if (self.alone(shape, support) == mask).all() else None

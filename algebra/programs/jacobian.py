@@ -953,7 +953,7 @@ def program_jacobian(
 
 
 def factors(sweep: Sweep, names: Collection[str]) -> dict[str, tuple[Array, Array]]:
-    """The factors L and R of each matrix: see `algebra.networks.base.Network.modular_tangents`.
+    """The factors L and R of each matrix: see `HasJacobian.modular_tangents`.
 
     Parameters
     ----------

@@ -136,7 +136,7 @@ def at_enough_samples(network: Network, point: Point, columns: int) -> tuple[Net
 
 
 def tangent_factors(network: Network, point: Point, names: Sequence[str] | None = None) -> Factors:
-    """The factors L and R of each matrix at a point: see `Network.modular_tangents`.
+    """The factors L and R of each matrix at a point: see `HasJacobian.modular_tangents`.
 
     Parameters
     ----------

@@ -105,7 +105,7 @@ def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, se
     updates : mapping of str to Update
         In the network's order.
     p, seed : int
-        Prime and number of the point (`algebra.ranks.jacobian.Point`).
+        Prime and number of the point (`algebra.networks.base.Point`).
     """
     rng = random.Random(f"update/{p}/{seed}")
     found: Drawn = {}
@@ -130,7 +130,7 @@ def moved_columns(
     Parameters
     ----------
     factors : (ndarray, ndarray)
-        L and R of the matrix (`Network.modular_tangents`).
+        L and R of the matrix (`HasJacobian.modular_tangents`).
     update : Update
     W : ndarray or SparseMatrix
         The updated matrix.

@@ -1,9 +1,9 @@
 r"""Updates that reach the same labels as a set of cells, and cells whose values an update takes.
 
 **Equivalent to cells.**  A low-rank update of rank k reaches all labels that the whole matrix
-reaches if k is enough (`Network.enough_rank`, with the proof); gains of lines with one weight each,
-and ties without equal numbers, *are* single cells.  A problem in which all updates are of these
-types is a problem of cells, with the same match probability, verdict and evidence.
+reaches if k is enough (`HasJacobian.enough_rank`, with the proof); gains of lines with one weight
+each, and ties without equal numbers, *are* single cells.  A problem in which all updates are of
+these types is a problem of cells, with the same match probability, verdict and evidence.
 
 **Within reach.**  W + U Vᵀ takes all values of the cells in any a rows and k − a columns, since
 these change by a matrix of rank at most k.  Ties take all values of cells whose number occurs once,

@@ -1,8 +1,9 @@
 """Verification of certificates of problems with updates.
 
-* The equivalence of updates to cells is proved again by the counts of `Network.enough_rank` and, if
-  a low rank is smaller than the whole matrix, by the ranks of the matrix's inputs and of the maps
-  after it, at a new point.  The certificate is then that of the cells, and is verified as such.
+* The equivalence of updates to cells is proved again by the counts of `HasJacobian.enough_rank`
+  and, if a low rank is smaller than the whole matrix, by the ranks of the matrix's inputs and of
+  the maps after it, at a new point.  The certificate is then that of the cells, and is verified as
+  such.
 * Otherwise it is one of the parameters as weights, and verified by the same check as those of
   weights (`algebra.arguments.verify`).  J_θ is compared with forward-mode derivatives: the updates'
   own maps and the network's, evaluated with dual numbers in random directions of θ.

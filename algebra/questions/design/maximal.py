@@ -115,7 +115,7 @@ def cheapest_maximal(
     ----------
     demand : Demand
     relaxation : callable, optional
-        As for `algebra.questions.design.cheapest.least_cost`.
+        As for `algebra.questions.design.cheapest.cheapest`.
     seconds : float, optional
         Total time.
     timeout : float, optional
