@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from algebra.errors import ErrorsAt, InputError, Unfinished, whole_number
-from algebra.memory_limits import beside_held
-from algebra.time_limits import OutOfTime, limited, positive_seconds
+from algebra.errors import ErrorsAt, InputError, whole_number
+from algebra.time_limits import limited, positive_seconds
 from matchprob.api.models import as_read
 from matchprob.api.question import as_generic, network_of
 from matchprob.verbs import parameters as common
@@ -145,7 +144,11 @@ def dimension(
     import numpy as np
 
     from algebra.programs.onnx import Read, read_onnx
-    from algebra.questions.identify.dimension import dimension_of, filling_widths
+    from algebra.questions.identify.dimension import (
+        dimension_of,
+        dimension_on_pieces,
+        filling_widths,
+    )
 
     with limited(positive_seconds(timeout, "timeout")):
         if isinstance(question, (str, Path)) and Path(question).suffix == ".onnx":
@@ -164,7 +167,8 @@ def dimension(
             drawn = problem.network.drawn_model(support)
             if drawn is not None:
                 name, names = str(problem.network).split(", m =")[0], tuple(problem.network.shapes)
-                return _by_program(_drawn(drawn[0], seed), drawn[1], names, name, size, seed)
+                drawn_pieces, ambient = _drawn(drawn[0], seed), drawn[1]
+                return dimension_on_pieces(drawn_pieces, names, name, size, ambient, seed=seed)
         found = dimension_of(problem.network, problem.support, seed=seed)
         if filling:
             widths = filling_widths(problem.network, most=most_width, seed=seed)
@@ -191,13 +195,14 @@ def _without_samples(question: common.Question | Network) -> Problem:
 
 
 def _of_model(read: Read, name: str, data: Any, seed: int) -> Dimension:
+    from algebra.questions.identify.dimension import dimension_on_pieces
     from matchprob.api.pieces import pieces
 
     names = tuple(read.parameters)
     if not names:
         raise InputError(f"{name}: it has no parameters, so its functions are one")
     size = sum(math.prod(shape) for shape in read.parameters.values())
-    found = _by_program(pieces(read, data, seed=seed), None, names, name, size, seed)
+    found = dimension_on_pieces(pieces(read, data, seed=seed), names, name, size, seed=seed)
     assumed = "".join(f"; {text}" for text in read.assumed)
     return replace(found, known=found.known + assumed)
 
@@ -213,80 +218,3 @@ def _drawn(model: Model, seed: int) -> Iterator[Piece]:
             model.program, tokens=model.tokens, support=model.support, seed=seed + k
         )
         yield Piece(ANY, replace(model, patterns=patterns, order=seed + k))
-
-
-@beside_held()
-def _by_program(
-    pieces: Iterator[Piece], ambient: int | None, names: Sequence[str], name: str, parameters: int,
-    seed: int,
-) -> Dimension:  # fmt: skip
-    """The largest rank of a program's Jacobian on several activation patterns."""
-    from algebra.programs.generic import NoPattern, argued
-    from algebra.programs.scales import scales
-    from algebra.programs.tokens import number_of_samples
-    from algebra.questions.capacity import whole_rank
-    from algebra.questions.capacity.pieces import ANY
-    from algebra.questions.identify.dimension import Dimension
-
-    expected, most = None, parameters
-    tries: list[tuple[tuple[int, int, bool], Piece]] = []
-    failure: NoPattern | None = None
-    is_cut = False
-    for number, piece in enumerate(pieces):
-        if not number:
-            free = scales(piece.model.program, names, support=piece.model.support)
-            expected = None if free is None else parameters - free
-            if expected is not None and ambient is not None:
-                expected = min(expected, ambient)
-            most = parameters if expected is None else expected
-        try:
-            found = whole_rank(piece.model, names, seed + number, piece.samples)
-        except NoPattern as error:
-            failure = error
-            continue
-        except (OutOfTime, Unfinished, KeyboardInterrupt):
-            if not tries:
-                raise
-            is_cut = True
-            break
-        tries.append((found, piece))
-        if found[0] == most:
-            break
-    if not tries:
-        assert failure is not None
-        raise failure
-    (rank, samples, is_whole), best = max(tries, key=lambda own: own[0][0])
-    exactness = argued(best.model, f"argued/{seed}")
-    chooses = "choose" in best.model.functions
-    # Ranks that are upper bounds are no lower bounds of the dimension.
-    is_bound = not exactness.is_exact
-    # On a pattern ranks are lower bounds in any case, and grow as long as rare units switch;
-    # if all labels are independent, more samples have a larger rank.
-    is_full = rank == samples * best.model.outputs
-    grows = not is_whole and (is_full or not chooses) and best.samples is None and not is_bound
-    stopped = is_cut or (grows and rank < most)
-    if not chooses and best.at == ANY:
-        known_by = f"found with ranks that are {exactness.words}"
-    else:
-        place = {"file": "the model's own weights", "data": "the given samples"}.get(best.at)
-        known_by = f"the largest rank on {len(tries)} activation patterns, "
-        known_by += f"found at {place or 'drawn weights and samples'}, {exactness.words}"
-        known_by += (
-            "; a larger one is impossible"
-            if rank == most
-            else "; it is at least this near some weights, and may be smaller near others"
-        )
-    if stopped:
-        known_by += f"; at {samples} samples it still grew, so it is at least this"
-    model = best.model
-    every = number_of_samples(model.program, model.tokens) if model.draws_tokens else 0
-    some = every is None or samples < every
-    if some and rank < most:
-        known_by += "; other choices of tokens may have a larger one"
-    is_everywhere = is_whole and not chooses and not some and best.at == ANY
-    return Dimension(
-        None, name, rank if not is_bound and (rank == most or is_everywhere) else None,
-        None if is_bound else rank, expected, ambient, parameters, samples, known_by,
-        patterns=tuple(own[0] for own, _ in tries) if chooses else (), is_stopped=stopped,
-        at_most=(min(rank, most) if is_everywhere else most) if is_bound else None,
-    )  # fmt: skip

@@ -30,17 +30,18 @@ References
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from itertools import product
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from algebra.checker.compact import compact
 from algebra.documents import Document, Explanation, step
-from algebra.errors import InputError
+from algebra.errors import InputError, Unfinished
+from algebra.memory_limits import beside_held
 from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.problems.allocation import as_mask
@@ -48,7 +49,10 @@ from algebra.programs.degrees import term_degrees
 from algebra.programs.scales import scales
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
-from algebra.time_limits import check_time
+from algebra.time_limits import OutOfTime, check_time
+
+if TYPE_CHECKING:
+    from algebra.questions.capacity import Piece
 
 FORMAT = "matchprob-dimension"
 VERSION = 1
@@ -251,13 +255,18 @@ def expected_dimension(
 ) -> tuple[int | None, int | None]:
     """Expected and ambient dimension: see the module's docstring."""
     found, alone = degrees(network), counted_scales(network, support)
-    counted = None if alone is None else weights - alone
     if found is None:
-        return counted, None
+        return _expected(weights, alone, None), None
     degree, homogeneous = found
     q = network.input_shape[0]
     ambient = network.d * len(network.label_steps) * math.comb(q + degree - homogeneous, degree)
-    return None if counted is None else min(counted, ambient), ambient
+    return _expected(weights, alone, ambient), ambient
+
+
+def _expected(weights: int, alone: int | None, ambient: int | None) -> int | None:
+    """The weights without scales, at most the ambient dimension; None if scales are unknown."""
+    counted = None if alone is None else weights - alone
+    return counted if counted is None or ambient is None else min(counted, ambient)
 
 
 def dimension_of(
@@ -312,6 +321,109 @@ def dimension_of(
     return Dimension(
         grown, str(network).split(", m =")[0], before.rank, before.rank, expected, ambient, weights,
         m, known, zeros, before,
+    )  # fmt: skip
+
+
+@dataclass(frozen=True)
+class _Tried:
+    """The rank of a piece, with as many samples as increase it."""
+
+    rank: int
+    samples: int
+    is_whole: bool
+    piece: Piece
+
+
+@beside_held()
+def dimension_on_pieces(
+    pieces: Iterable[Piece],
+    names: Sequence[str],
+    model: str,
+    parameters: int,
+    ambient: int | None = None,
+    *,
+    seed: int = 0,
+) -> Dimension:
+    """The dimension of a program's functions: the largest rank on several pieces.
+
+    Parameters
+    ----------
+    pieces : iterable of Piece
+        Activation patterns, drawn as they are asked for; no more than are needed.
+    names : sequence of str
+        The parameters that learn.
+    model : str
+        The name.
+    parameters : int
+        Their number.
+    ambient : int, optional
+    seed : int, optional
+    """
+    # Loaded here: a check of a dimension draws no pieces.
+    from algebra.programs.generic import NoPattern, argued
+    from algebra.programs.tokens import number_of_samples
+    from algebra.questions.capacity import whole_rank
+    from algebra.questions.capacity.pieces import ANY
+
+    expected, most = None, parameters
+    tried: list[_Tried] = []
+    failure: NoPattern | None = None
+    is_cut = False
+    try:
+        for number, piece in enumerate(pieces):
+            if not number:
+                alone = scales(piece.model.program, names, support=piece.model.support)
+                expected = _expected(parameters, alone, ambient)
+                most = parameters if expected is None else expected
+            try:
+                found = whole_rank(piece.model, names, seed + number, piece.samples)
+            except NoPattern as error:
+                failure = error
+                continue
+            tried.append(_Tried(*found, piece))
+            if found[0] == most:
+                break
+    except (OutOfTime, Unfinished, KeyboardInterrupt):
+        if not tried:
+            raise
+        is_cut = True
+    if not tried:
+        assert failure is not None
+        raise failure
+    best = max(tried, key=lambda one: one.rank)
+    rank, samples, own, at = best.rank, best.samples, best.piece.model, best.piece.at
+    exactness = argued(own, f"argued/{seed}")
+    chooses = "choose" in own.functions
+    # Ranks that are upper bounds are no lower bounds of the dimension.
+    is_bound = not exactness.is_exact
+    # On a pattern ranks are lower bounds in any case, and grow as long as rare units switch;
+    # if all labels are independent, more samples have a larger rank.
+    is_full = rank == samples * own.outputs
+    grows = not best.is_whole and (is_full or not chooses) and best.piece.samples is None
+    stopped = is_cut or (grows and not is_bound and rank < most)
+    if not chooses and at == ANY:
+        known = f"found with ranks that are {exactness.words}"
+    else:
+        place = {"file": "the model's own weights", "data": "the given samples"}.get(at)
+        known = f"the largest rank on {len(tried)} activation patterns, "
+        known += f"found at {place or 'drawn weights and samples'}, {exactness.words}"
+        known += (
+            "; a larger one is impossible"
+            if rank == most
+            else "; it is at least this near some weights, and may be smaller near others"
+        )
+    if stopped:
+        known += f"; at {samples} samples it still grew, so it is at least this"
+    every = number_of_samples(own.program, own.tokens) if own.draws_tokens else 0
+    some = every is None or samples < every
+    if some and rank < most:
+        known += "; other choices of tokens may have a larger one"
+    is_everywhere = best.is_whole and not (chooses or some) and at == ANY
+    return Dimension(
+        None, model, rank if not is_bound and (rank == most or is_everywhere) else None,
+        None if is_bound else rank, expected, ambient, parameters, samples, known,
+        patterns=tuple(one.rank for one in tried) if chooses else (), is_stopped=stopped,
+        at_most=(min(rank, most) if is_everywhere else most) if is_bound else None,
     )  # fmt: skip
 
 

@@ -6,8 +6,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.questions.identify.dimension import dimension_of, filling_widths
+from algebra.programs.generic import Model
+from algebra.questions.capacity import Piece
+from algebra.questions.capacity.pieces import ANY
+from algebra.questions.identify.dimension import (
+    dimension_of,
+    dimension_on_pieces,
+    filling_widths,
+)
 from algebra.questions.identify.verify_dimension import DIMENSION
+from algebra.time_limits import OutOfTime
 from matchprob import FeedForward, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
 from tests.refusals import refuses
 from tests.samples import many
@@ -113,3 +121,29 @@ def test_masks_of_a_proof_are_read_with_their_place(support, place):
     assert DIMENSION.verify(proof).holds
     found = DIMENSION.verify({**proof, "support": support})
     assert [(check.place, check.status) for check in found.checks] == [(place, "failed")]
+
+
+def test_a_program_has_the_dimension_of_its_network():
+    """A tanh network as a kind, and as the one piece of its program."""
+    net = FeedForward(q=2, widths=(3,), d=1, m=1, activation="tanh", biases=True)
+    pieces, names = [Piece(ANY, Model(net.program()))], tuple(net.shapes)
+    found, own = dimension_on_pieces(pieces, names, "net", net.parameters), dimension_of(net)
+    assert found.dimension == own.dimension == 13
+    assert (found.expected, found.ambient) == (own.expected, own.ambient)
+
+
+def test_ranks_are_kept_if_time_ends_while_a_pattern_is_drawn():
+    """They are lower bounds; without any rank the call has no answer."""
+    net = FeedForward(q=2, widths=(3,), d=1, m=1, activation="tanh")
+
+    def pieces(count):
+        yield from [Piece(ANY, Model(net.program()))] * count
+        raise OutOfTime
+
+    names = tuple(net.shapes)
+    # More parameters than there are: more patterns are wanted.
+    found = dimension_on_pieces(pieces(1), names, "net", 100)
+    assert found.is_stopped
+    assert found.at_least == 9
+    with pytest.raises(OutOfTime):
+        dimension_on_pieces(pieces(0), names, "net", 100)
