@@ -263,12 +263,12 @@ def lying(module: str, name: str, lie: Callable[..., Any]) -> Iterator[None]:
             setattr(own, key, honest)
 
 
-def accepted(function: str, lie: str, problem: str) -> bool:
+def accepted(function: str, lie: str, problem: str, seconds: float = SECONDS) -> bool:
     """Whether a lying check accepts what a lying search found, and an honest one refuses it."""
     module, _, name = function.rpartition(".")
     import_module(module)
     data = None
-    with suppress(Exception, TooLong), at_most(SECONDS), lying(module, name, LIES[lie]):
+    with suppress(Exception, TooLong), at_most(seconds), lying(module, name, LIES[lie]):
         forget()
         claim = proof(PROBLEMS[problem])
         forget()
