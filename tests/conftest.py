@@ -11,6 +11,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+from _pytest.doctest import DoctestModule
 from hypothesis import settings
 
 from algebra.networks.base import Network
@@ -47,6 +48,11 @@ def pytest_collection_finish() -> None:
     gc.freeze()
     gc.set_threshold(20_000, 20, 20)
     gc.enable()
+
+
+def pytest_sessionfinish() -> None:
+    """At its end pytest collects garbage five times, of the whole heap, to name what is open."""
+    gc.freeze()
 
 
 def _lacking() -> str:
@@ -149,8 +155,26 @@ class Bare:
         return report
 
 
+class Examples:
+    """Files without an example of a docstring are not searched for one: most have none.
+
+    A plugin, for the reason above.
+    """
+
+    @pytest.hookimpl(wrapper=True)
+    def pytest_collect_file(
+        self, file_path: Path
+    ) -> Generator[None, list[pytest.Collector], list[pytest.Collector]]:
+        """Without the collector of examples."""
+        found = yield
+        if file_path.suffix == ".py" and b">>>" not in file_path.read_bytes():
+            return [one for one in found if not isinstance(one, DoctestModule)]
+        return found
+
+
 def pytest_configure(config: pytest.Config) -> None:
     """Where all parts are there, nothing is skipped."""
+    config.pluginmanager.register(Examples())
     if _ABSENT or LACKING:
         config.pluginmanager.register(Bare())
 

@@ -36,6 +36,6 @@ def more(few, lots):
     return [few, pytest.param(*values, marks=pytest.mark.long)]
 
 
-def many(number: int) -> int:
-    """This number in a long run, a quarter otherwise; hypothesis draws others each time."""
-    return number if LONG else max(1, number // 4)
+def many(number: int, least: int = 1) -> int:
+    """This number in a long run, else an eighth or `least`; hypothesis draws others each time."""
+    return number if LONG else max(least, number // 8)

@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import gc
 import json
 import os
 import signal
@@ -290,6 +291,8 @@ def in_child(work: Callable[[], bool]) -> bool:
     mine, its = os.pipe()
     child = os.fork()
     if not child:
+        # A collection would write to, and so copy, what is shared with this process.
+        gc.freeze()
         said = b""
         with suppress(BaseException):
             said = b"yes" if work() else b""

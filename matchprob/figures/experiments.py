@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
+from operator import call
 from queue import Empty, SimpleQueue
 from threading import Thread
 from typing import Any, TypeVar
@@ -108,11 +109,7 @@ def _work_apart(
         with stoppable(request), Worker() as worker, suppress(Empty):
             while True:
                 task = left.get_nowait()
-                finished.put((task, worker.call(_call, work, task)))
+                # A worker imports functions by their names, and `work` may be a partial.
+                finished.put((task, worker.call(call, work, task)))
     except BaseException as error:
         finished.put(error)
-
-
-def _call(work: Callable[[Task], Result], task: Task) -> Result:
-    """For `Worker`, which imports functions by their names: `work` may be a partial."""
-    return work(task)

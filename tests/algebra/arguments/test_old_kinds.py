@@ -32,9 +32,9 @@ def compare(seed):
     return found.verdict
 
 
-@pytest.mark.parametrize("part", range(6))
+@pytest.mark.parametrize("part", range(3))
 def test_ten_problems(part):
-    """The short run: 60 problems."""
+    """The short run: 30 problems."""
     for seed in range(10 * part, 10 * part + 10):
         compare(seed)
 

@@ -70,7 +70,7 @@ def test_real_solutions_at_large_n_are_those_of_the_parts(cells, m):
     assert len(found) > 1
 
 
-@pytest.mark.parametrize("T", [2, 3, 4])
+@pytest.mark.parametrize("T", [2, 3, pytest.param(4, marks=pytest.mark.long)])
 @pytest.mark.parametrize("b", [1, 2])
 def test_growths_have_at_most_all_solutions(T, b):
     """Of pairs of cells no growths have more solutions than N, and more steps are left out."""

@@ -10,12 +10,7 @@ from algebra.time_limits import Interrupted, OutOfTime, StopRequest, stoppable, 
 from matchprob.figures import Run
 from matchprob.figures.experiments import _results, compute
 from numeric.studies.store import Store
-
-
-def process(task):
-    """What `compute` keeps: the task, and the process that computed it."""
-    time.sleep(0.3 * (task == 0))
-    return {"task": task, "process": os.getpid()}
+from tests.matchprob.figures.tasks import nap, process
 
 
 @pytest.mark.parametrize("workers", [1, 2])
@@ -44,12 +39,6 @@ def test_what_is_finished_is_kept(tmp_path):
         assert sorted(store.results("naps")) == [0, 1]
     with pytest.raises(RuntimeError, match="ValueError: sleep length"):
         compute(run, [-1.0, 0.2], lambda task: ("naps", int(10 * task)), nap)
-
-
-def nap(seconds):
-    """A task that takes so long."""
-    time.sleep(seconds)
-    return {}
 
 
 def test_work_in_processes_ends_with_the_call():

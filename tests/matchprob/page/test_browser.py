@@ -120,12 +120,19 @@ def start_estimate(page, count):
 
 
 def load(page, text):
-    """Put a problem file into the editor."""
+    """Put another problem file into the editor, and wait until the page shows it or its error."""
     if not page.locator(".mp-file[open]").count():
         page.click(".mp-file summary")
         expect(page.locator(".mp-editor")).not_to_have_value("")
+    settled(page)
+    before = page.locator(".mp").get_attribute("data-asked")
     page.fill(".mp-editor", text)
     page.click("[data-do=apply]")
+    page.wait_for_function(
+        """(before) => document.querySelector(".mp").dataset.asked !== before
+          || document.querySelector("#mp-toml-error").textContent""",
+        arg=before,
+    )
 
 
 def test_painting_shows_the_verdict(open_page):

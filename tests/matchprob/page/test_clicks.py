@@ -81,7 +81,8 @@ def workers(server: int) -> list[int]:
     return [pid for pid, parent in parents.items() if parent in fork_servers]
 
 
-@pytest.mark.parametrize("tabs", [1, pytest.param(4, marks=pytest.mark.long)])
+@pytest.mark.long
+@pytest.mark.parametrize("tabs", [1, 4])
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads /proc")
 def test_from_click_to_verdict(
     address: tuple[str, int], open_page: Callable[..., Any], tabs: int, record_property: Any

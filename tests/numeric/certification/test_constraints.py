@@ -309,7 +309,7 @@ def test_linear_normalization_networks_obey(masks, bound):
     """Solved as matrices, constrained as scales, shifts and weights: those solutions inside."""
     net = NormNet(widths=(2, 2), hidden=(3,), m=3, activation="linear")
     rules = {"max_abs": bound, "max_change": {next(iter(masks)): bound}}
-    trials = many(16 if "b1" in masks else 32)
+    trials = many(16 if "b1" in masks else 32, 4 if "b1" in masks else 8)
     free = count(Problem(net, masks), trials)
     found = count(Problem(net, masks, constraints=Constraints(**rules)), trials)
     if free.generic_root_count == 0:

@@ -61,7 +61,7 @@ def test_the_paper_s_verdict_is_a_field_of_its_own():
     problem, roots = NETS[0]
     engine, exact = FsolveEngine(problem, starts=1), ExactEngine(problem, roots)
     missed = 0
-    for k in range(many(15)):
+    for k in range(many(15, 3)):
         instance = draw_instance(problem, 6, k)
         count = engine.count(instance)
         assert count.to_dict()["paper_match"] is count.paper_match

@@ -68,7 +68,7 @@ def has_match(instance):
 
 def test_estimates_agree_with_a_quadratic():
     """Each trial of two tied amounts matches if and only if its discriminant is not negative."""
-    trials = range(6, 6 + many(16))
+    trials = range(6, 6 + many(16, 4))
     counts = compute_trials(TrialSeries.of(TIED), trials)
     seen = [has_match(draw_instance(TIED, 0, k)) for k in trials]
     assert [c.matches for c in counts] == seen

@@ -58,7 +58,7 @@ def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by, tmp_path):
 
     The two profiles use the same stored trials; the estimates count again.
     """
-    trials, store = many(64), tmp_path / "s.sqlite"
+    trials, store = many(64, 16), tmp_path / "s.sqlite"
     steps = profile(problem, by=by, trials=trials, store=store).profiles[0].steps
     assert len(steps) >= 4
     bounds = (0.0, 1.0, steps[0], steps[len(steps) // 2], steps[-1])

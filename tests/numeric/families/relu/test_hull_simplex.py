@@ -90,7 +90,7 @@ def test_removed_columns_and_kept_rows():
     """
     rng = np.random.default_rng(1)
     seen = {"refuted": 0, "solved": 0, "row refutes node": 0, "row refutes side": 0}
-    for tree in _trees(many(30), seed=3):
+    for tree in _trees(many(30, 7), seed=3):
         program, start, buffers = _begin(tree)
         if dual_simplex(program, start, program.costs, 0, 1000, buffers)[0] != OPTIMAL:
             continue
