@@ -229,14 +229,15 @@ def root_plan(
     needs_msolve : bool, optional
         Whether instances are solved by msolve: if it is missing, no other method is tried.
     """
-    # Loaded here: path tracking imports compiled kernels, ranks do not need them.
-    from numeric.tracking.root_count import monodromy_root_count
 
     def without_bases(
         allocation: Allocation, support: Mapping[str, np.ndarray], seed: int
     ) -> RootCount:
         if needs_msolve:
             find_msolve()
+        # Loaded here: path tracking imports compiled kernels, counting by bases does not need them.
+        from numeric.tracking.root_count import monodromy_root_count
+
         return monodromy_root_count(allocation, support, seed, timeout=timeout)
 
     if plan.is_minimal or plan.allocation.size > plan.equations:

@@ -168,7 +168,7 @@ def test_ranks_at_many_degenerate_weights():
     assert sum(map(check_degenerate, range(12, 212))) >= 180
 
 
-@pytest.mark.parametrize("seed", range(18 if LONG else 3))
+@pytest.mark.parametrize("seed", range(18 if LONG else 2))
 def test_ranks_at_a_models_own_weights(seed):
     """They are those of float64 singular values there; exact ranks are never exceeded."""
     check(seed)
@@ -254,7 +254,7 @@ DATA = Path(__file__).parents[2] / "data"
 MODELS = DATA / "models"
 
 
-@pytest.mark.parametrize("seed", range(4 if LONG else 2))
+@pytest.mark.parametrize("seed", range(4 if LONG else 1))
 def test_biases_of_a_deep_net(seed):
     """97 biases of three layers of 32 ReLU units: 95 at the file's weights, for all seeds."""
     [found] = mp.capacity(MODELS / "he_relu.onnx", ["*.bias"], seed=seed).subsets
@@ -310,7 +310,7 @@ def test_no_last_layer_before_a_relu():
     assert (row.rank, row.capacity, min(one.rank for one in row.points)) == (1, 1, 0)
 
 
-@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("seed", range(2 if LONG else 1))
 def test_a_norm_after_a_relu(seed):
     """Three labels of a ReLU layer and a norm: scales and shifts count, whatever the pattern."""
     found = {s.name: s for s in mp.capacity(MODELS / "reluln2_3.onnx", seed=seed).subsets}
@@ -378,7 +378,7 @@ def residual_block(h=5, c=6):
     return net.model(net("MatMul", means, net.weight("head.weight", c, 4)))
 
 
-@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("seed", range(3 if LONG else 1))
 def test_weights_of_a_residual_block(seed):
     """324 weights fit 81 samples with four labels each, whatever the seed."""
     read = read_onnx("block.onnx", data=residual_block().SerializeToString())

@@ -9,6 +9,7 @@ import pytest
 from matchprob.cli import run_command
 from numeric.tracking import root_count
 from tests.matchprob.calls import DIAGONAL, NETWORK, ROW, call
+from tests.samples import LONG
 
 
 def test_inspect_gives_sizes_before_and_after_elimination(file, answer):
@@ -355,7 +356,10 @@ def test_a_bug_is_reported_in_one_line(capsys):
      "audit --count 3", "atlas --budget 2 --search 0", "design", "repair", "robust"],
 )  # fmt: skip
 def test_pictures_on_the_command_line(tmp_path, complaint, capsys, words, file):
-    """Every verb that draws takes a width, dots and --no-title; bad ones are refused first."""
+    """Every verb that draws takes a width, dots and --no-title; bad ones are refused first.
+
+    In a quick run three verbs are drawn without a title: one function removes it.
+    """
     problem = file(
         '[network]\nkind = "lrnn"\nn = 2\nT = 2\nb = 1\nd = 1\nm = 2\n'
         "[learnable]\nW = [[1, 0], [0, 1]]\n"
@@ -366,10 +370,11 @@ def test_pictures_on_the_command_line(tmp_path, complaint, capsys, words, file):
     assert call(verb, *files, *more, "--plot", target, "--width", "85mm") == 0
     text = target.read_text()
     assert 'width="240.9' in text
-    assert call(verb, *files, *more, "--plot", target, "--width", "85mm", "--no-title") == 0
-    shorter = target.read_text()
-    assert 'width="240.9' in shorter
-    assert shorter.count("<text") < text.count("<text")
+    if LONG or verb in ("inspect", "compare", "atlas"):
+        assert call(verb, *files, *more, "--plot", target, "--width", "85mm", "--no-title") == 0
+        shorter = target.read_text()
+        assert 'width="240.9' in shorter
+        assert shorter.count("<text") < text.count("<text")
     capsys.readouterr()
     assert "85mm" in complaint(verb, *files, *more, "--plot", target, "--width", "85")
     assert "dpi (1)" in complaint(verb, *files, *more, "--plot", target, "--dpi", "1")

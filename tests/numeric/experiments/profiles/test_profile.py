@@ -62,7 +62,7 @@ def test_a_profile_at_a_bound_is_the_estimate_with_it(problem, by, tmp_path):
     steps = profile(problem, by=by, trials=trials, store=store).profiles[0].steps
     assert len(steps) >= 4
     bounds = (0.0, 1.0, steps[0], steps[len(steps) // 2], steps[-1])
-    bounds = bounds if LONG else bounds[1:4]
+    bounds = bounds if LONG else bounds[2:4]
     found = profile(problem, by=by, bounds=bounds, trials=trials, store=store).profiles[0]
     for bound in bounds:
         records = estimate(with_bound(problem, MEASURES[by], bound), trials).counts
