@@ -43,8 +43,9 @@ from algebra.time_limits import check_time
 # The activation pattern of a number of samples, by the numbers of the nodes that choose.
 Patterns = Callable[[int], Mapping[int, np.ndarray]]
 
-# Entries of a point that is kept for other subsets of the parameters.
-_SMALL_POINT = 1 << 12
+# Entries of a point with roots that is kept for other subsets of the parameters; how many are.
+_LARGEST_POINT = 1 << 20
+_POINTS = 4
 # Choices of tokens for each of which independence is checked.
 MOST_CHOICES = 64
 # Largest number of arguments whose independence is checked; primes modulo which roots are searched.
@@ -157,13 +158,13 @@ class Model:
         return frozenset(found - {"log"} if _adds_logarithms(nodes) else found)
 
     @cached_property
-    def points(self) -> dict[tuple[int, str, int], ProgramPoint]:
-        """Small points at which all square roots exist, by their samples, seeds and bits."""
+    def points(self) -> dict[tuple[str, int], ProgramPoint]:
+        """Points at which all square roots exist, by their seeds and bits."""
         return {}
 
     @cached_property
-    def crowded(self) -> list[bool]:
-        """Whether roots were too many for a search: not empty, then."""
+    def without_roots(self) -> list[int]:
+        """Numbers of samples for which the search of roots found none, or was too long."""
         return []
 
     @cached_property
@@ -214,6 +215,26 @@ class ProgramPoint:
     is_free: bool = True
     factors: Mapping[str, tuple[Residues, Residues]] = field(default_factory=dict)
 
+    @property
+    def samples(self) -> int:
+        """The number of samples."""
+        return max(value.shape[-1] for value in self.blocks.values())
+
+    def first(self, program: Program, m: int) -> ProgramPoint:
+        """The point with the first m samples only."""
+        if m == self.samples:
+            return self
+
+        def few(value: np.ndarray) -> np.ndarray:
+            return value[..., :m] if value.shape[-1] > 1 else value
+
+        formal = self.arithmetic.formal
+        signs = {k: few(own) for k, own in formal.signs.items()}
+        turned = {k: few(own) for k, own in formal.turned.items()}
+        formal = replace(formal, signs=signs, turned=turned, invalid=[], arguments=[])
+        blocks = {name: few(own) for name, own in self.blocks.items()}
+        return replace(self, blocks=blocks, arithmetic=FormalArithmetic(formal, program))
+
 
 def point_prime(rng: random.Random, bits: int = PRIME_SIZES.long) -> int:
     """A random prime of so many bits modulo which −1 is no square."""
@@ -251,10 +272,11 @@ def random_program_point(
     program = model.program
     finite = model.inputs or number_of_samples(program, model.tokens) is not None
     rows = token_samples(program, model.tokens, m, model.order) if not finite else {}
-    searches = strict and not finite and "root" in model.functions and not model.crowded
-    key = m, seed, bits
-    if searches and key in model.points:
-        return model.points[key]
+    searches = strict and not finite and "root" in model.functions
+    searches = searches and all(m < most for most in model.without_roots)
+    key = seed, bits
+    if searches and key in model.points and model.points[key].samples >= m:
+        return model.points[key].first(program, m)
     signs = model.signs(m) if searches else {}
     for _ in range(_tries(model) if searches else 0):
         p, number = point_prime(rng, bits), rng.randrange(1 << 20)
@@ -262,16 +284,21 @@ def random_program_point(
         weights = _weights(model, p, rng, factors)
         search = _root_search(model, p, number, weights, rng, rows)
         found = search.samples(m, signs)
-        if search.is_crowded:
-            model.crowded.append(True)
+        if search.is_crowded or search.is_long:
+            # Modulo other primes there are as many.
             break
         if found is not None:
             formal = Formal(p, number, signs, True, turned=found[1])
             blocks = placed(program, weights, found[0])
             point = ProgramPoint(p, blocks, FormalArithmetic(formal, program), True, False, factors)
-            if sum(value.size for value in blocks.values()) <= _SMALL_POINT:
+            if sum(value.size for value in blocks.values()) <= _LARGEST_POINT:
+                model.points.pop(key, None)
                 model.points[key] = point
+                for oldest in list(model.points)[:-_POINTS]:
+                    del model.points[oldest]
             return point
+    if searches:
+        model.without_roots.append(0 if search.is_crowded else m)
     p, number = point_prime(rng, bits), rng.randrange(1 << 20)
     factors = _factors(model, p, rng)
     weights = _weights(model, p, rng, factors)
@@ -544,7 +571,7 @@ def argued(model: Model, seed: str) -> Exactness:
     If all weights are given this is said of other weights and samples on the same pattern: formal
     values at given ones are special cases of those at others, so ranks are no larger there.
     """
-    functions = model.functions
+    functions, missing = model.functions, model.without_roots
     piece = "on an activation pattern, " if "choose" in functions else ""
     if model.is_given:
         if "root" in functions and (
@@ -554,6 +581,8 @@ def argued(model: Model, seed: str) -> Exactness:
             return Exactness(False, f"{piece}{text}")
         model = replace(model, values={}, inputs={})
     bounds = f"{piece}upper bounds{' for the samples drawn' if model.draws_tokens else ''}"
+    if missing:
+        return Exactness(False, f"{bounds}: square roots are formal values")
     if "erf" in functions:
         return Exactness(False, f"{bounds}: erf has formal slopes")
     if "log" in functions:

@@ -60,7 +60,7 @@ _FIRST = 8
 _ROUNDS = 32
 # Candidates for each sample without success after which the search ends, for each root.
 _PATIENCE = 32
-# Entries of values of one batch.
+# Entries of values of all candidates.
 _WORK = 1 << 28
 
 
@@ -116,6 +116,8 @@ class RootSearch:
         For each node, in each batch: which candidates have which root; which roots are new.
     beside, roots : int
         Largest number of new roots side by side, and number of all, as found until now.
+    is_long : bool
+        Whether a search was given up because of its work.
     """
 
     program: Program
@@ -129,6 +131,7 @@ class RootSearch:
     characters: dict[int, list[tuple[np.ndarray, np.ndarray]]] = field(default_factory=dict)
     beside: int = 0
     roots: int = 0
+    is_long: bool = False
 
     @property
     def is_crowded(self) -> bool:
@@ -238,7 +241,7 @@ class RootSearch:
             The activation pattern of the samples.
         """
         size = sum(node.size for node in self.program.nodes if node.batched)
-        missing, tried, rounds = np.arange(m), 0, 0
+        missing, tried, rounds, spent = np.arange(m), 0, 0, 0
         found: dict[str, Residues] = {}
         turned: dict[int, np.ndarray] = {}
         while missing.size:
@@ -261,11 +264,15 @@ class RootSearch:
                 all_turned = turned.setdefault(number, np.zeros((*mask.shape[:-1], m), bool))
                 all_turned[..., good] = mask[..., first]
             missing = np.setdiff1d(missing, good)
+            spent += len(own) * size
+            # What all samples take, if the others are found as those were.
+            expected = spent * m // max(1, m - len(missing)) if missing.size else 0
             if len(good):
                 tried = 0
-            elif tried > _PATIENCE * max(self.roots, 1 << self.beside) or (
-                rounds * len(own) * size > _WORK
-            ):
+            elif tried > _PATIENCE * max(self.roots, 1 << self.beside):
+                return None
+            if expected > _WORK * (1 if rounds > 1 else 4):
+                self.is_long = True
                 return None
         return found, turned
 

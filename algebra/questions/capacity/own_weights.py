@@ -26,6 +26,7 @@ from flint import arb_mat
 from algebra.errors import Unfinished
 from algebra.linalg.echelon import modular_echelon
 from algebra.linalg.modular import matmul
+from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import unsigned
 from algebra.programs.arrays import Array, placed
 from algebra.programs.balls import BallArithmetic, as_balls
@@ -89,12 +90,18 @@ def is_attained(model: Model, subset: Subset, m: int, rank: int, seed: int) -> b
         )
         for name, k in (subset.low_rank or {}).items()
     }  # fmt: skip
+    # Rows and columns are chosen at other weights: those that are independent at almost all.
+    of = model
     if not model.is_given:
         if "choose" in model.functions:
             return False
         model = _completed(model, factors, rng)
+        of = model if factors else of
     try:
-        return _has_regular_minor(model, subset, m, rank, factors, rng)
+        point = random_program_point(of, m, f"capacity/{seed}/short/0", bits=SHORT_BITS)
+        mix = _combinations(model, subset, factors)
+        chosen = _independent(Columns(of, point, m, subset.names), subset, mix, rank)
+        return chosen is not None and _is_regular(model, subset, m, mix, *chosen, rng)
     except Unfinished:
         return False
 
@@ -130,32 +137,38 @@ def _completed(
     return replace(model, values=values, updates={}, free={})
 
 
-def _has_regular_minor(
+def _independent(
+    columns: Columns, subset: Subset, mix: np.ndarray, rank: int
+) -> tuple[list[int], list[int]] | None:
+    """So many rows of a Jacobian and columns, as combinations, that are independent at a point."""
+    p = columns.p
+    cells = [cell for name in subset.names for cell in cells_of(columns.model, name)]
+    J = matmul(unsigned(columns.of(cells), p), mix % p, p)
+    chosen = list(map(int, modular_echelon(J.copy(), p)[1][:rank]))
+    rows = list(map(int, modular_echelon(J[:, chosen].T.copy(), p)[1][:rank]))
+    return (rows, chosen) if len(rows) == rank else None
+
+
+def _is_regular(
     model: Model,
     subset: Subset,
     m: int,
-    rank: int,
-    factors: Mapping[str, tuple[np.ndarray, ...]],
+    mix: np.ndarray,
+    rows: Sequence[int],
+    columns: Sequence[int],
     rng: random.Random,
 ) -> bool:
-    """Whether some minor of the Jacobian by a subset's parameters is regular at given weights."""
-    program = model.program
-    point = random_program_point(model, m, f"capacity/{rng.random()}/own")
+    """Whether a minor of the Jacobian by a subset's parameters is regular at given weights."""
+    program, d, rank = model.program, model.outputs, len(rows)
     cells = [cell for name in subset.names for cell in cells_of(model, name)]
-    mix = _combinations(model, subset, factors)
-    J = unsigned(Columns(model, point, m, subset.names).of(cells), point.p)
-    J = matmul(J, mix % point.p, point.p)
-    columns = list(map(int, modular_echelon(J.copy(), point.p)[1][:rank]))
-    rows = modular_echelon(J[:, columns].T.copy(), point.p)[1][:rank]
     drawn: Callable[[int], Mapping[str, Any]] = getattr(model.patterns, "samples", lambda _: {})
     samples = model.inputs or drawn(m)
     if not samples and not model.tokens:
         samples = {name: (_drawn(rng, (*s, m)), 64) for name, s in program.samples.items()}
-    if len(rows) < rank or not samples:
+    if not samples:
         return False
-    d = model.outputs
     # Labels k of a sample c stand in row k·m + c.
-    places = [(row % d) * m + row // d for row in map(int, rows)]
+    places = [(row % d) * m + row // d for row in rows]
     chosen = mix[:, columns]
     used = np.flatnonzero(chosen.any(axis=1))
     coefficients = arb_mat(len(used), rank, chosen[used].ravel().tolist())

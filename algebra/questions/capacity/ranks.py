@@ -441,7 +441,7 @@ def _grown(
         )
         error: Fraction | None = None if bounds and not proved else Fraction(0)
         if not proved and not bounds and (ends or samples == every or _stands(ranks, size, last)):
-            ranks, error = _long_ranks(model, subset, samples, seed)
+            ranks, error = _long_ranks(model, subset, samples, seed, least=ranks)
         # A bound that holds for all samples may be met.
         is_met = proved and ranks[-1] < d * samples
         is_whole = (
@@ -476,7 +476,7 @@ def _ranks(
 ) -> tuple[list[int], Fraction | None]:
     """Ranks of 1, …, m samples, and the bound on the probability that one is too small."""
     ranks, proved = _short_ranks(model, subset, m, seed, stream)
-    return (ranks, Fraction(0)) if proved else _long_ranks(model, subset, m, seed, stream)
+    return (ranks, Fraction(0)) if proved else _long_ranks(model, subset, m, seed, stream, ranks)
 
 
 def _short_ranks(
@@ -493,8 +493,9 @@ def _short_ranks(
         return [min(d * (k + 1), size) for k in range(m)], True
     for attempt in range(_SHORT_POINTS):
         try:
+            # The same for all that is compared: a point with roots takes long to find.
             point = random_program_point(
-                model, m, f"{stream}/{seed}/short/{attempt}", bits=SHORT_BITS
+                model, m, f"capacity/{seed}/short/{attempt}", bits=SHORT_BITS
             )
             ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}", some=True)
         except NoResidues:
@@ -508,25 +509,41 @@ def _short_ranks(
 
 
 def _long_ranks(
-    model: Model, subset: Subset, m: int, seed: int, stream: str = "capacity"
+    model: Model,
+    subset: Subset,
+    m: int,
+    seed: int,
+    stream: str = "capacity",
+    least: Sequence[int] = (),
 ) -> tuple[list[int], Fraction | None]:
     """`_ranks` modulo a long prime.
+
+    With square roots, ranks at points with free roots are upper bounds; if the ranks `least` at a
+    point at which all roots exist, modulo a short prime, are the same, no other such point is
+    searched.
 
     Raises
     ------
     NoPattern
         If a value does not exist, such as a quotient by a weight of the model that is 0.
     """
+
+    def ranks_at(seed_of_point: str, strict: bool) -> tuple[list[int], bool]:
+        point = random_program_point(model, m, seed_of_point, strict)
+        return _ranks_at(model, subset, m, point, f"{stream}/{seed}"), point.is_free
+
+    free: list[int] = []
     try:
-        point = random_program_point(model, m, f"{stream}/{seed}")
-        ranks = _ranks_at(model, subset, m, point, f"{stream}/{seed}")
+        if least and "root" in model.functions:
+            free, _ = ranks_at(f"{stream}/{seed}/free", False)
+        found = (free, True) if free and free == least else ranks_at(f"{stream}/{seed}", True)
     except NoResidues as missing:
         raise NoPattern(str(missing)) from None
+    ranks, is_free = found
     error = _deficit_error(model, subset, ranks)
-    if error and not point.is_free:
-        free = random_program_point(model, m, f"{stream}/{seed}/free", strict=False)
-        if _ranks_at(model, subset, m, free, f"{stream}/{seed}") != ranks:
-            error = None
+    if error and not is_free:
+        free = free or ranks_at(f"{stream}/{seed}/free", False)[0]
+        error = error if free == ranks else None
     return ranks, error
 
 

@@ -72,7 +72,8 @@ def reasons_of(
     lost = tuple(name for name in subset.names if name not in reached)
     out = [Redundancy(lost, _size(model, lost), 0, UNREACHED)] if lost else []
     names = [name for name in subset.weights if name in reached]
-    point = random_program_point(model, m, f"capacity/{seed}")
+    # Relations at a point with free roots are those of others, where there are as many.
+    point = random_program_point(model, m, f"capacity/{seed}", strict=False)
     idle = _not_chosen(model, point, names, m)
     for name, mask in idle.items():
         text = f"no sample chooses {entries_in_words(mask)}: without effect for these samples"
@@ -95,7 +96,7 @@ def reasons_of(
         own = tuple(names)
         text = f"for {m} samples; more may increase it"
         return (*out, Redundancy(own, len(cells), found, text))
-    return (*out, *_groups(model, names, cells, point, m, seed))
+    return (*out, *_groups(model, names, cells, point, m, seed, found))
 
 
 def _not_chosen(
@@ -132,10 +133,14 @@ def _groups(
     point: ProgramPoint,
     m: int,
     seed: int,
+    found: int,
 ) -> list[Redundancy]:
-    columns = Columns(model, point, m, weights)
-    J = columns.of(cells)
+    J = Columns(model, point, m, weights).of(cells)
     table, pivots = modular_echelon(J, point.p)
+    if len(pivots) != found and "root" in model.functions:
+        point = random_program_point(model, m, f"capacity/{seed}")
+        J = Columns(model, point, m, weights).of(cells)
+        table, pivots = modular_echelon(J, point.p)
     owner = np.array([weights.index(cell[0]) for cell in cells])
     group = list(range(len(weights)))
 

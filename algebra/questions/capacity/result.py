@@ -356,10 +356,27 @@ def _document(found: Capacity) -> Document:
             "Not finished, because of a limit of time or memory or an interrupt: "
             + ", ".join(found.unfinished)
         )
+    reasons += _answered(found)
     title = f"{found.parameters} parameters, {found.outputs} labels a sample"
     return Document(
         title, facts, (Table(columns), *map(Paragraph, reasons)), _why(found), tone="strong"
     )
+
+
+def _answered(found: Capacity) -> list[str]:
+    """The answer to the number of samples that are to be fitted."""
+    if not found.needed:
+        return []
+    best = found.cheapest
+    if best is not None:
+        return [
+            f"The smallest of these subsets that fits {found.needed} samples is {best.name}, "
+            f"with {best.learnable} parameters."
+        ]
+    sure = not any(s.on_patterns or s.of_samples for s in found.subsets)
+    return [
+        f"None of these subsets {'fits' if sure else 'was found to fit'} {found.needed} samples."
+    ]
 
 
 def _of_pattern(subset: SubsetCapacity) -> bool:
@@ -477,15 +494,6 @@ def _why(found: Capacity) -> Explanation:
         known.append(
             f"{most.name}: {most.learnable} parameters have the effect of {most.rank}, so they fit "
             f"{most.capacity} samples and not {most.counting}."
-        )
-    if found.needed:
-        best = found.cheapest
-        known.append(
-            f"The smallest of these subsets that fits {found.needed} samples is {best.name}, "
-            f"with {best.learnable} parameters."
-            if best
-            else f"None of these subsets {'fits' if smooth and not drawn else 'was found to fit'} "
-            f"{found.needed} samples."
         )
     if not found.exactness.is_exact:
         known.append(f"Ranks are {found.exactness.words}; that they are attained is probable.")

@@ -6,6 +6,7 @@ from operator import truediv
 import numpy as np
 import pytest
 
+from algebra.programs import generic, roots
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.generic import (
     Columns,
@@ -126,13 +127,36 @@ def test_roots_side_by_side():
         assert exact or "square roots are formal values" in found.words
 
 
-def test_small_points_are_kept_for_other_subsets():
-    """The search is not repeated for the same samples and seed; large points are not kept."""
+def test_points_are_kept_for_other_subsets(monkeypatch):
+    """The search is not repeated for as many samples or fewer, which are the first of them."""
     model = Model(_net(1))
     point = random_program_point(model, 3, "kept", bits=23)
     assert random_program_point(model, 3, "kept", bits=23) is point
+    fewer = random_program_point(model, 2, "kept", bits=23)
+    assert fewer.p == point.p
+    assert np.array_equal(fewer.blocks["X"], point.blocks["X"][..., :2])
+    cells = [("W0", 0, 1), ("W0", 2, 2)]
+    rows, all_rows = (Columns(model, own, own.samples, ["W0"]).of(cells) for own in (fewer, point))
+    assert np.array_equal(rows, all_rows[: len(rows)])
     others = [random_program_point(model, m, seed) for m, seed in ((3, "kept"), (4, "kept"))]
     assert len({id(own) for own in (point, *others)}) == 3
-    assert random_program_point(model, 2000, "large") is not random_program_point(
-        model, 2000, "large"
-    )
+    monkeypatch.setattr(generic, "_LARGEST_POINT", 100)
+    large = [random_program_point(model, 50, "large") for _ in range(2)]
+    assert large[0] is not large[1]
+
+
+def test_a_long_search_of_roots_is_given_up_and_said(monkeypatch):
+    """Its work is bounded, modulo one prime; ranks there are upper bounds, in words."""
+    model = Model(_net(2))
+    assert argued(model, "short").is_exact
+    searches = []
+    monkeypatch.setattr(roots, "_WORK", 1 << 12)
+    search = roots.RootSearch.samples
+    monkeypatch.setattr(roots.RootSearch, "samples", lambda *a: searches.append(a) or search(*a))
+    point = random_program_point(model, 400, "long", bits=23)
+    assert (point.has_roots, point.is_free, len(searches)) == (False, True, 1)
+    random_program_point(model, 500, "another", bits=23)
+    assert len(searches) == 1
+    assert "square roots are formal values" in argued(model, "long").words
+    monkeypatch.undo()
+    assert random_program_point(model, 3, "few", bits=23).has_roots

@@ -2,6 +2,8 @@
 
 from fractions import Fraction
 
+import pytest
+
 from algebra.programs.generic import Exactness
 from algebra.questions.capacity.result import Capacity, Redundancy, SubsetCapacity
 
@@ -51,3 +53,18 @@ def test_redundant_parameters_with_their_reason():
     """The reason is in brackets if one was found."""
     assert str(Redundancy(("b", "c"), 4, 2, "why")) == "b, c: rank 2 of 4 (why)"
     assert str(Redundancy(("b",), 4, 0, "")) == "b: rank 0 of 4"
+
+
+@pytest.mark.parametrize(
+    ("needed", "answer"),
+    [
+        (4, "The smallest of these subsets that fits 4 samples is many, with 12 parameters."),
+        (7, "None of these subsets fits 7 samples."),
+        (None, ""),
+    ],
+)
+def test_the_answer_to_a_number_of_samples_is_printed(needed, answer):
+    """With the table, in Python too."""
+    text = str(capacity(subset("few", 10, 3), subset("many", 12, 6), needed=needed))
+    assert text.rstrip().endswith(answer)
+    assert ("subsets" in text) == bool(answer)
