@@ -11,6 +11,7 @@ late answer could be taken for the next one.
 from __future__ import annotations
 
 import contextlib
+import gc
 import importlib
 import json
 import math
@@ -25,6 +26,7 @@ import tempfile
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from types import ModuleType
 from typing import IO, Any, TypeVar
 
 from algebra.children import POLL_SECONDS, end_child, own_environment, start_child
@@ -460,10 +462,22 @@ def call_apart(function: Callable[..., Result], *arguments: Any) -> Result:
         return worker.call(function, *arguments)
 
 
+def _loaded(module: str) -> ModuleType:
+    """A module.  What modules make stays: loading them, the collector would look at it in vain."""
+    if module in sys.modules:
+        return sys.modules[module]
+    gc.disable()
+    try:
+        return importlib.import_module(module)
+    finally:
+        gc.freeze()
+        gc.enable()
+
+
 def _answer(module: str, name: str, arguments: tuple[Any, ...]) -> bytes:
     """The value of a call and None, or None and its error, as a pickle."""
     try:
-        value = getattr(importlib.import_module(module), name)(*arguments)
+        value = getattr(_loaded(module), name)(*arguments)
         return PICKLES.write((value, None))
     except (InputError, Unfinished, MemoryError) as error:
         return PICKLES.write((None, error))

@@ -6,6 +6,7 @@ and status 3, never with a traceback (`matchprob.interrupts`).
 
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -21,9 +22,14 @@ from matchprob.interrupts import (
 def main() -> None:
     """Run the command line, and exit with its status."""
     leave_at_once()
+    # What modules make stays as long as the process: loading them, the collector of garbage would
+    # look at it many times, and at their end once more.
+    gc.disable()
     from algebra.time_limits import StopRequest, stoppable
     from matchprob.cli import main as command
 
+    gc.freeze()
+    gc.enable()
     request = StopRequest()
     try:
         request_stops(request)

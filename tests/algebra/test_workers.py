@@ -1,6 +1,8 @@
 """Workers: answers in pieces, at once, too late, none; calls of functions and their errors."""
 
+import gc
 import os
+import statistics
 import time
 from fractions import Fraction
 
@@ -126,6 +128,19 @@ def test_one_process_makes_all_calls() -> None:
         assert worker.call(os.getpid) == first == worker.child.pid
     with pytest.raises(ProcessLookupError):
         os.kill(first, 0)
+
+
+def test_modules_of_a_call_are_no_garbage() -> None:
+    """The collector does not visit what a module made, and works after it is loaded."""
+    with Worker() as worker:
+        before = worker.call(gc.get_freeze_count)
+        assert worker.call(statistics.mean, [1, 3]) == 2
+        after = worker.call(gc.get_freeze_count)
+        assert after > before + 1000
+        # Of loaded modules no further call makes garbage permanent.
+        assert worker.call(statistics.mean, [1, 3]) == 2
+        assert worker.call(gc.get_freeze_count) == after
+        assert worker.call(gc.isenabled)
 
 
 def test_errors_of_calls() -> None:

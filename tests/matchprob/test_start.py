@@ -251,6 +251,16 @@ def test_a_package_that_was_overwritten_is_named(tmp_path, name, text):
     assert done.stderr.strip().splitlines()[-1].startswith("ImportError: matchprob needs its own")
 
 
+def test_modules_of_the_command_line_are_no_garbage():
+    """The collector does not visit what loading made, and works when the command runs."""
+    text = (
+        "import gc, sys; from matchprob import __main__, cli\n"
+        "cli.main = lambda: print(gc.isenabled(), gc.get_freeze_count() > 10_000)\n"
+        "__main__.main()"
+    )
+    assert run("-c", text).stdout.split() == ["True", "True"]
+
+
 def test_version_and_help_of_engines():
     """The version is one line; the help of --engine lists the registered engines."""
     assert run("-m", "matchprob", "--version").stdout == f"matchprob {matchprob.__version__}\n"
