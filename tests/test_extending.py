@@ -18,13 +18,15 @@ from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.chain_layout import ChainLayout
 from algebra.networks.kinds import KINDS
+from algebra.networks.program import ProgramNetwork
 from algebra.problems.files import load_problem
 from algebra.programs.aten.call import AtenCall
-from algebra.programs.onnx import OPERATORS, read_onnx
+from algebra.programs.onnx import OPERATORS, Read, read_onnx
 from algebra.programs.onnx.scope import Call, Operator
 from algebra.programs.onnx.values import BATCH, Item, Moves
 from algebra.programs.onnx.weights import Weights
-from algebra.programs.program import Builder
+from algebra.programs.program import Builder, Value
+from algebra.programs.rewriting import rewritten
 from matchprob.figures import FIGURES, Run
 from numeric.engines.base import engine_info, unregister
 from tests.doubles import labels
@@ -43,7 +45,7 @@ def block(word):
 
 def test_every_example_is_tried():
     """Every example has a test: here, and of the verb in tests/matchprob/verbs/test_verb.py."""
-    assert len(BLOCKS) == 8
+    assert len(BLOCKS) == 9
 
 
 def test_the_kind_is_the_one_in_the_tree():
@@ -174,6 +176,29 @@ def test_an_activation_is_one_record(tmp_path):
         assert "silu(F1_0_2)" in str(mp.inspect(problem, form="sums").written.equations[-1])
     finally:
         FUNCTIONS.pop("silu", None)
+
+
+def test_a_rule_is_ten_lines():
+    """Ranks of A ⊗ B, whose factors have a scale too many, are those of differences."""
+    names = {
+        "mp": mp, "Builder": Builder, "Value": Value, "Read": Read, "rewritten": rewritten,
+        "ProgramNetwork": ProgramNetwork,
+    }  # fmt: skip
+    text = block("def kronecker")
+    assert len([line for line in text.splitlines() if line]) <= 10
+    exec(compile(text, "docs/extending.md", "exec"), names)
+    found, rng = mp.certify(names["problem"]), np.random.default_rng(0)
+    W1, W2, X, start = (rng.standard_normal(shape) for shape in ((4, 4), (2, 4), (4, 4), 8))
+
+    def labels_at(theta):
+        return (W2 @ np.tanh((W1 + np.kron(*theta.reshape(2, 2, 2))) @ X)).ravel()
+
+    steps = 1e-5 * np.eye(8)
+    J = [labels_at(start + step) - labels_at(start - step) for step in steps]
+    sizes = np.linalg.svd(np.array(J) / 2e-5, compute_uv=False)
+    assert (sizes[6] > 1e-4, sizes[7] < 1e-8) == (True, True)
+    assert (found.verdict, found.rank, found.equations) == ("minimal", 7, 8)
+    assert registry.verify(found.to_dict()).holds
 
 
 def test_the_engine_registers_itself():
