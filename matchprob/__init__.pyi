@@ -37,7 +37,6 @@ from algebra.time_limits import LimitReached as LimitReached
 from matchprob.api.capacity import assert_trainable as assert_trainable
 from matchprob.api.capacity import capacity as capacity
 from matchprob.api.certify import certify as certify
-from matchprob.api.certify import decide as decide
 from matchprob.api.certify import inspect as inspect
 from matchprob.api.certify import verify as verify
 from matchprob.api.construct import construct as construct
@@ -45,6 +44,7 @@ from matchprob.api.constructions import DepthConstruction as DepthConstruction
 from matchprob.api.constructions import construct_by_depth as construct_by_depth
 from matchprob.api.constructions import construct_by_depth_exactly as construct_by_depth_exactly
 from matchprob.api.constructions import normalization_entries as normalization_entries
+from matchprob.api.decide import decide as decide
 from matchprob.api.designs.design import design as design
 from matchprob.api.designs.repair import repair as repair
 from matchprob.api.designs.repair import robust as robust

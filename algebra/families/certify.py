@@ -1,4 +1,4 @@
-"""Verdicts of every family: certify by the family of a network, and what the papers say."""
+"""Verdicts of every family: certify by the family of a network."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from algebra.certificates.tools import Effort, Tools
-from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR
 from algebra.errors import InputError
 from algebra.families.registry import family_of, reaches_any_labels
-from algebra.problems.features import Feature, Premises
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import limited
 from algebra.work import Limits, by_work
@@ -92,38 +91,3 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
         # Guesses and numerical counts are for weights that are drawn.
         effort = replace(effort, tools=Tools())
     return family.certify(problem, effort)
-
-
-AS_STATED = Premises(
-    "the papers' theorems",
-    "what they say",
-    dict.fromkeys(
-        (
-            *ALMOST_ALL,
-            *CONSTRAINED,
-            *NONLINEAR,
-            Feature.EXACT,
-            Feature.PIECES,
-            Feature.DENSE_TARGET,
-            Feature.OWN_WEIGHTS,
-        ),
-        "as stated they are about sizes and learnable cells, with a teacher of the same network",
-    ),
-)
-
-
-def papers_say(problem: Problem) -> dict[str, str]:
-    """What each of the papers' theorems, as stated, says: "maximal", "minimal" or "silent".
-
-    Parameters
-    ----------
-    problem : Problem
-        With a fixed allocation.  The theorems are about a teacher's labels.
-    """
-    from algebra.problems.reduction import solved
-    from algebra.questions.theorems.statements import what_theorems_say
-
-    if not AS_STATED.applies(problem.features):
-        return {}
-    own = family_of(problem.network).own_theorems(problem)
-    return own or what_theorems_say(solved(problem).network, problem.allocation)

@@ -5,7 +5,8 @@ capacity   How many samples a set of parameters can fit: the verb capacity
 pieces     Points at which ranks of a model are found: own weights, given samples, patterns
 models     The program of a file, a module, or a problem
 subsets    Parameters by names, patterns and roles; the default subsets
-certify    The exact verbs: inspect, certify, decide, verify
+certify    The exact verbs: inspect, certify, verify
+decide     One trial decided with a proof: the verb decide
 given      Given instances: read, refused if a verb cannot use them, and counted over Q
 equations/ The equations themselves: with symbols, eliminated, for other programs
 proofs/    Proof files checked, in a separate process

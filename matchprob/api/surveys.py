@@ -251,7 +251,7 @@ def atlas(
     from algebra.questions.surveys.limits import limit_verdict
     from matchprob.api.certify import certify
     from matchprob.io.progress import counted
-    from numeric.statistics.atlas import EstimatedAtlas
+    from numeric.experiments.atlas import EstimatedAtlas
     from numeric.statistics.intervals import proportion_interval
 
     problem = network_of(question)

@@ -29,8 +29,9 @@ from typer.models import CommandInfo
 from algebra.errors import InputError, Notice, Unfinished
 from algebra.time_limits import LimitReached
 from matchprob.api.capacity import capacity
-from matchprob.api.certify import certify, decide, inspect, verify
+from matchprob.api.certify import certify, inspect, verify
 from matchprob.api.construct import construct
+from matchprob.api.decide import decide
 from matchprob.api.designs.design import design
 from matchprob.api.designs.repair import repair, robust
 from matchprob.api.estimate import compare, count, estimate

@@ -12,8 +12,9 @@ import typer
 from algebra.documents import Document
 from algebra.errors import Unrealized
 from algebra.time_limits import LimitReached
-from matchprob.api.certify import certify, decide, inspect
+from matchprob.api.certify import certify, inspect
 from matchprob.api.construct import construct
+from matchprob.api.decide import decide
 from matchprob.api.estimate import count
 from matchprob.cli.commands import Answer, presents
 from matchprob.cli.options import UNFINISHED, say, write_output
@@ -108,7 +109,7 @@ def _certify(answer: Answer) -> None:
         answer.print_document(nothing, document)
         say("matchprob: undecided: the time limit was reached before the ranks were known")
         raise typer.Exit(UNFINISHED)
-    from algebra.families.certify import papers_say
+    from algebra.questions.surveys.stated import papers_say
 
     sure, said = found.root_count_certainty, papers_say(found.problem)
     words = "; ".join(f"{name}: {word}" for name, word in said.items() if word != "silent")

@@ -1,7 +1,6 @@
 r"""Statistics of trials: intervals, confidence sequences, comparisons.
 
 approximate           Approximate matches: the share of instances whose loss gets below a bound
-atlas                 Atlases with probabilities: MP of every allocation of a small network
 comparison            Two allocations compared on common random instances
 confidence_sequences  A confidence sequence for a match probability, valid at all times at once
 document              The documents of estimates and comparisons

@@ -4,7 +4,8 @@ palette      The colours of all pictures
 style        One style for all pictures: type, headings, legends, and how they are saved
 masks        Matrices side by side, each cell in the colour of its group
 drawing      The drawing of results of one class
-pictures     Incidence matrices in block form, an atlas, numbers of real solutions
+atlas        The masks of all orbits
+pictures     Incidence matrices in block form, numbers of real solutions
 allocations  Allocations: certificates, designs, repairs, identifications
 trials       Trials: counts, estimates, comparisons, training
 checks       Checks of proofs, and of theorems against verdicts

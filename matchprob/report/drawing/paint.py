@@ -27,8 +27,9 @@ MODULES = {
         "drawing.allocations": (
             "Certificate", "DesignResult", "Identification", "RepairResult", "Robustness",
         ),
+        "drawing.atlas": ("Atlas",),
         "drawing.checks": ("Audit", "AuditResult", "Verification"),
-        "drawing.pictures": ("Atlas", "Inspection"),
+        "drawing.pictures": ("Inspection",),
         "drawing.solutions": (
             "ActivatedDecision", "Construction", "DepthConstruction", "ReluDecision",
         ),

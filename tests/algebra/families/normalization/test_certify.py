@@ -5,7 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from algebra.families.certify import certify, papers_say
+from algebra.families.certify import certify
 from algebra.families.normalization.blocks import block_solvable, realizes_all
 from algebra.families.normalization.certify import effective_learnable, target_rank
 from algebra.families.normalization.dense import DenseNet
@@ -14,6 +14,7 @@ from algebra.families.normalization.reconstruct import reconstruct
 from algebra.families.normalization.scales import Unreachable
 from algebra.families.registry import verify
 from algebra.problems.reduction import lowered
+from algebra.questions.surveys.stated import papers_say
 from algebra.ranks.generic_rank import allocation_rank
 from matchprob import Distribution, NormNet, Problem, draw_instance
 
