@@ -1,4 +1,4 @@
-"""All theorems that verdicts follow from, with the features of problems that each covers."""
+"""All theorems that verdicts follow from, all reductions, and the features that each covers."""
 
 from __future__ import annotations
 
@@ -37,3 +37,14 @@ def theorems() -> tuple[Premises, ...]:
         *normalization.THEOREMS,
     )
     return tuple(sorted(found, key=lambda theorem: (theorem.name, theorem.claim)))
+
+
+def reductions() -> tuple[Premises, ...]:
+    """Every problem that is solved in place of another one, by name."""
+    from algebra.families.normalization.augmented import Augmented
+    from algebra.problems.reduction import AsLinear, KeptFixed, TimeUnit
+    from algebra.problems.renaming import Renamed
+    from algebra.systems.equivalent_cells import AsCells, WithinReach
+
+    found = (AsCells, AsLinear, Augmented, KeptFixed, Renamed, TimeUnit, WithinReach)
+    return tuple(sorted((kind.premises for kind in found), key=lambda own: own.name))

@@ -77,9 +77,13 @@ OF_INSTANCES: Features = (
 )
 
 
-def same_solutions(name: str, features: Features, sentence: str) -> Premises:
+# What the solutions of the reduced problem are; of the second nothing follows if there are none.
+SAME, SOME = "the same solutions", "some of the solutions"
+
+
+def covering(name: str, features: Features, sentence: str, claim: str = SAME) -> Premises:
     """The premises of a reduction, all of whose features one sentence covers."""
-    return Premises(name, "the same solutions", dict.fromkeys(features, sentence))
+    return Premises(name, claim, dict.fromkeys(features, sentence))
 
 
 @dataclass(frozen=True)
@@ -191,7 +195,7 @@ class AsLinear(Lowered):
     LinearFeedForward(q=2, widths=(2,), d=1, m=3)
     """
 
-    premises = same_solutions(
+    premises = covering(
         "the same matrices",
         DRAWN | CONSTRAINED | UPDATED | {Feature.ZEROS},
         "labels are the same function of the same weights and samples",
@@ -220,8 +224,8 @@ class KeptFixed(Reduction):
     (1, 8, 2)
     """
 
-    premises = same_solutions(
-        "surplus weights fixed", OF_INSTANCES, "its solutions are some of the solutions"
+    premises = covering(
+        "surplus weights fixed", OF_INSTANCES, "some of the students are its students", SOME
     )
 
     part: Allocation
@@ -260,7 +264,7 @@ class TimeUnit(Reduction):
            [1024]], dtype=object)
     """
 
-    premises = same_solutions(
+    premises = covering(
         "another unit of time",
         DRAWN | MEASURED | {Feature.ZEROS},
         "labels are the same at the matrix divided by γ and the samples times powers of it",

@@ -27,7 +27,7 @@ from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import DRAWN, Matrices, Reduction, same_solutions
+from algebra.problems.reduction import DRAWN, Matrices, Reduction, covering
 
 # Orders that are tried.
 _MOST_ORDERS = 5_000
@@ -45,7 +45,7 @@ class Renamed(Reduction):
         For hidden units of an axis the old name of each new one.
     """
 
-    premises = same_solutions(
+    premises = covering(
         "renamed hidden units",
         DRAWN | {Feature.SIGNS},
         "renamed weights have the same labels",

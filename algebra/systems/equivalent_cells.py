@@ -31,10 +31,11 @@ from algebra.problems.problem import Problem
 from algebra.problems.reduction import (
     CONSTRAINED,
     OF_INSTANCES,
+    SOME,
     UPDATED,
     Matrices,
     Reduction,
-    same_solutions,
+    covering,
     solved,
 )
 from algebra.problems.updates import LowRank, Update
@@ -52,7 +53,7 @@ class AsCells(Reduction):
     Other updates are left.  `problem` has the same verdict, and instances are drawn for it.
     """
 
-    premises = same_solutions(
+    premises = covering(
         "updates as cells",
         (OF_INSTANCES | UPDATED) - CONSTRAINED - {Feature.OWN_WEIGHTS},
         "the students with updates have the labels of the students with the cells",
@@ -142,8 +143,8 @@ class WithinReach(Reduction):
     cells : Problem
     """
 
-    premises = same_solutions(
-        "cells within reach", OF_INSTANCES, "its solutions are some of the solutions"
+    premises = covering(
+        "cells within reach", OF_INSTANCES, "some of the students are its students", SOME
     )
 
     cells: Problem

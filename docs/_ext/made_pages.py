@@ -16,7 +16,7 @@ import typer.models
 from sphinx.application import Sphinx
 
 import matchprob as mp
-from algebra.families.theorems import theorems
+from algebra.families.theorems import reductions, theorems
 from algebra.problems.features import Feature
 from algebra.results import Result
 from matchprob.cli import app as command_line
@@ -272,7 +272,7 @@ def changelog() -> str:
 
 def premises() -> str:
     """For each theorem behind verdicts the features of problems that its proof covers."""
-    known = theorems()
+    known = (*theorems(), *reductions())
     rows = [
         f"| `{own.name}` | {own.claim} | "
         + " | ".join("●" if feature in own.covers else "" for feature in Feature)
@@ -289,7 +289,9 @@ def premises() -> str:
         "# Premises: which theorem covers which option\n\n"
         "A verdict follows from a theorem only for a problem whose features are all covered by its "
         "proof. `certify` does not search a theorem for other problems, and `verify` refuses it "
-        "there. This page is made from the program.\n\n"
+        "there. The last rows are the ways to solve another problem in place of one: what its "
+        "solutions are, and for which problems this is proved. This page is made from the "
+        "program.\n\n"
         + "\n".join(f"{k}. {feature}" for k, feature in enumerate(Feature, start=1))
         + f"\n\n| theorem | verdict | {head} |\n|---|---|{'---|' * len(Feature)}\n"
         + "\n".join(rows)

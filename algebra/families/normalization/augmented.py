@@ -33,7 +33,7 @@ from algebra.networks.normalization import NormNet
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import CONSTRAINED, DRAWN, Lowered, Matrices, same_solutions
+from algebra.problems.reduction import CONSTRAINED, DRAWN, Lowered, Matrices, covering
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Augmented(Lowered):
     Allocation(W2[0,0] W2[2,2])
     """
 
-    premises = same_solutions(
+    premises = covering(
         "augmented matrices",
         (DRAWN - {Feature.OTHER_TEACHER}) | CONSTRAINED | {Feature.ZEROS, Feature.DENSE_TARGET},
         "labels are the same at the augmented matrices and samples",

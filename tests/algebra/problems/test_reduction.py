@@ -1,6 +1,7 @@
 """Reductions: the reduced problem has the same labels, and its solutions can be restored."""
 
 import random
+from inspect import isabstract
 
 import numpy as np
 import pytest
@@ -10,8 +11,16 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.families.normalization.augmented import Augmented
+from algebra.families.theorems import reductions
 from algebra.problems.features import Feature
-from algebra.problems.reduction import AsLinear, KeptFixed, TimeUnit, in_time_unit, lowered
+from algebra.problems.reduction import (
+    AsLinear,
+    KeptFixed,
+    Reduction,
+    TimeUnit,
+    in_time_unit,
+    lowered,
+)
 from algebra.problems.renaming import Renamed, renamed
 from algebra.systems.equivalent_cells import AsCells, WithinReach, in_parameters
 from matchprob import (
@@ -88,6 +97,18 @@ def test_random_cells_and_constraints():
 KINDS = (AsLinear, Augmented, AsCells, Renamed, TimeUnit, KeptFixed, WithinReach)
 
 
+def test_all_reductions_are_listed():
+    """Each class that is made of problems has premises, and its row on the page of premises."""
+    waiting, found = [Reduction], set()
+    while waiting:
+        more = waiting.pop().__subclasses__()
+        waiting += more
+        found |= {kind for kind in more if not isabstract(kind)}
+    assert found == set(KINDS)
+    assert {kind.premises.name for kind in KINDS} == {own.name for own in reductions()}
+    assert len(reductions()) == len(KINDS)
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_problems_that_a_proof_does_not_cover_are_refused(kind):
     """A feature that is in no list, as a new one is, is refused by name."""
@@ -102,7 +123,7 @@ def test_problems_that_a_proof_does_not_cover_are_refused(kind):
         refuses(f"^{feature}: not implemented for this", made.__post_init__)
 
 
-def reductions(problem, rng):
+def reductions_of(problem, rng):
     """The reductions of a problem of cells."""
     found = [lowered(problem), in_time_unit(problem)]
     if Renamed.accepts(problem):
@@ -117,10 +138,11 @@ def reductions(problem, rng):
 def test_instances_of_problems_with_all_options():
     """The student's labels are the same, before and after other values for what learns."""
     rng, seen = random.Random("reductions"), set()
+    noisy = Distribution(weights="uniform", scale={"W1": 3}, noise="1/10")
     scaled = Distribution(scale={"W": 1000}, signs={"D": [[1, -1]]})
     problems = [random_options(rng) for _ in range(many(60))]
+    problems.append(Problem(NET, {"g1": "all", "W2": [[1] * 3] * 3}, distribution=noisy))
     net = FeedForward(2, (2,), 2, 3, activation="linear")
-    noisy = Distribution(weights="uniform", scale={"W1": 3}, noise="1/10")
     zeros = {"W1": [[1, 0], [1, 1]]}
     problems.append(Problem(net, {"W1": [[0, 0], [1, 1]]}, zeros, noisy))
     problems.append(Problem(RNN, {"W": "all"}, distribution=scaled))
@@ -132,7 +154,7 @@ def test_instances_of_problems_with_all_options():
         except InputError:
             continue
         forward = problem.network.forward
-        for reduction in reductions(problem, rng):
+        for reduction in reductions_of(problem, rng):
             inner = reduced(instance, reduction)
             here = inner.problem.network.forward
             assert np.allclose(here(inner.weights, inner.X), forward(instance.weights, instance.X))
