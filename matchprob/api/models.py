@@ -43,8 +43,8 @@ def as_read(
 
     if hasattr(model, "named_parameters"):
         if example_inputs is not None:
-            return read_module(model, example_inputs)
-        return replace(read_torch(model, inputs_of(model)), example={})
+            return read_module(model, example_inputs, output=output or 0)
+        return replace(read_torch(model, inputs_of(model), output=output or 0), example={})
     if example_inputs is not None:
         raise InputError("`example_inputs` are what a torch module takes, and `model` is none")
     if isinstance(model, Read):

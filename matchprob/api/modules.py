@@ -119,7 +119,7 @@ def from_torch(
     masks: Mapping[str, Any] | None = None,
     support: Mapping[str, Any] | None = None,
     axis: int | None = 0,
-    output: int = 0,
+    output: int | str = 0,
     fixed: Sequence[str] = (),
 ) -> Problem: ...
 @overload
@@ -128,7 +128,7 @@ def from_torch(
     example_inputs: Any,
     *,
     axis: int | None = 0,
-    output: int = 0,
+    output: int | str = 0,
     fixed: Sequence[str] = (),
 ) -> Read: ...
 
@@ -142,7 +142,7 @@ def from_torch(
     support: Mapping[str, Any] | None = None,
     T: int | None = None,
     axis: int | None = 0,
-    output: int = 0,
+    output: int | str = 0,
     fixed: Sequence[str] = (),
 ) -> Problem | Read:
     """The problem of a torch module: its sizes and learnable weights; or its program.
@@ -167,9 +167,9 @@ def from_torch(
     axis : int or None, optional
         The axis of the samples in `example_inputs`; None if these are one sample without such an
         axis (a graph, for example).
-    output : int, optional
+    output : int or str, optional
         With `example_inputs`: the number of the output that gives the labels, among those that are
-        tensors.
+        tensors; or the name of a part of the module whose value gives them, for hidden states.
     fixed : sequence of str, optional
         Inputs, by their names in `forward`, that are the same for all samples, as in the example:
         numbers of token types, for example.  Masks of attention are so by themselves.

@@ -310,5 +310,8 @@ Learning = Annotated[
 ModelSamples = Annotated[int | None, LineOption("Of an ONNX file: number of samples.", least=1)]
 OutputName = Annotated[
     str,
-    LineOption("Of an ONNX file: the output whose values are the labels; the first by default."),
+    LineOption(
+        "The output whose values are the labels, or another value by its name in an ONNX file, or "
+        "a part of a module by its name: hidden states.  The first output by default."
+    ),
 ]

@@ -11,11 +11,12 @@ import inspect
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
+from functools import wraps
 from typing import Any
 
 import numpy as np
 
-from algebra.errors import InputError, one_line
+from algebra.errors import InputError, one_line, shown
 from algebra.installing import missing
 from algebra.programs.aten.constants import known_constants
 from algebra.programs.onnx.values import BATCH
@@ -128,6 +129,42 @@ def exported_graph(torch: Any, module: Any, inputs: Any, axis: int | None) -> tu
             f"`module` ({one_line(type(module).__name__)}): "
             + _why_not(torch, module, inputs, axis, error)
         ) from None
+
+
+@contextmanager
+def returning(module: Any, part: str) -> Iterator[None]:
+    """A context in which a module returns what one of its parts does, the last time it is called.
+
+    Raises
+    ------
+    InputError
+        If it has no such part.
+    """
+    parts = dict(module.named_modules())
+    if not part or part not in parts:
+        own = [name for name, _ in module.named_children()]
+        raise InputError(
+            f"`output` ({shown(part)}): the module has no part of this name; parts are "
+            f"{', '.join(own) or 'none'}, and theirs, such as {own[0] if own else 'layer'}.0"
+        )
+    made: list[Any] = []
+    hook = parts[part].register_forward_hook(lambda _, given, value: made.append(value))
+    forward = module.forward
+
+    @wraps(forward)
+    def hidden(*args: Any, **kwargs: Any) -> Any:
+        made.clear()
+        forward(*args, **kwargs)
+        if not made:
+            raise InputError(f"`output` ({shown(part)}): the forward does not call this part")
+        return made[-1]
+
+    module.forward = hidden
+    try:
+        yield
+    finally:
+        hook.remove()
+        del module.forward
 
 
 def _why_not(torch: Any, module: Any, inputs: Any, axis: int | None, error: Exception) -> str:

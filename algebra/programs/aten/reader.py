@@ -34,6 +34,7 @@ from algebra.programs.aten.export import (
     exported_graph,
     gradients,
     need_torch,
+    returning,
     tensors_by_name,
 )
 from algebra.programs.aten.operators import ATEN
@@ -49,7 +50,7 @@ def read_torch(
     example_inputs: Any,
     *,
     axis: int | None = 0,
-    output: int = 0,
+    output: int | str = 0,
     fixed: Sequence[str] = (),
 ) -> Read:
     """Read a PyTorch module, in evaluation mode.
@@ -64,8 +65,9 @@ def read_torch(
     axis : int or None, optional
         The axis of the samples in every input: 1 for a recurrent layer without `batch_first`.  None
         if the example is one sample without such an axis.
-    output : int, optional
-        The index of the output that gives the labels, among those that are tensors.
+    output : int or str, optional
+        The index of the output that gives the labels, among those that are tensors; or the name of
+        a part of the module, as in `module.get_submodule`, whose value gives them: hidden states.
     fixed : sequence of str, optional
         Inputs, by their names in `forward`, that are constants: the same for all samples.
 
@@ -92,6 +94,9 @@ def read_torch(
                 f"`module`: `{one_line(name)}` holds {parameter.dtype} numbers, rounded to few "
                 "digits: module.float()"
             )
+    if isinstance(output, str):
+        with returning(module, output):
+            return read_torch(module, example_inputs, axis=axis, fixed=fixed)
     exported, whole = exported_graph(torch, module, example_inputs, axis)
     given = tensors_by_name(torch, module, example_inputs)
     unknown = [name for name in fixed if name not in given]

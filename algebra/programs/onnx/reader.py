@@ -86,7 +86,8 @@ def read_onnx(
     constants : sequence of str, optional
         Names, or patterns of names, of tensors that are constants instead of weights.
     output : str, optional
-        The output that gives the labels; the first by default.
+        The output that gives the labels, or another value of the graph, such as hidden states; the
+        first output by default.
     data : bytes, optional
         The file's content, if it is in memory; the path is then only a name, and tensors in other
         files are refused.
@@ -164,9 +165,10 @@ class _Reader:
         self._tensors(graph)
         self._nodes(graph.node)
         names = [value.name for value in graph.output]
-        if output and output not in names:
+        if output and not any(output in node.output for node in graph.node) | (output in names):
             raise InputError(
-                f"{self.path}: there is no output `{one_line(output)}`; it has " + ", ".join(names)
+                f"{self.path}: there is no output `{one_line(output)}`, nor another value of a "
+                f"node; it has {', '.join(names)}"
             )
         name = output or names[0]
         if name in self.uncomputed:

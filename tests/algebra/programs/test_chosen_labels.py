@@ -65,3 +65,13 @@ def test_what_a_model_does_not_have_is_refused():
     program = sequence()
     refuses(r"13 directions.*has 12 labels", ChosenLabels(False, 13).of, program, 0)
     refuses("for each position", capacity, "examples/data/block.onnx", "norms", outputs="last")
+
+
+def test_hidden_values_of_a_file_are_labels():
+    """What the second norm takes, by its name in the file: only the first norm has an effect."""
+    path = "examples/data/block.onnx"
+    found = capacity(path, "norm1*", output="add_22", m=2)
+    assert (found.outputs, found.subsets[0].rank) == (24, 16)
+    checked = capacity(path, "norms", output="add_22", check=True)
+    assert checked.unused == ("norm2.weight", "norm2.bias")
+    refuses("there is no output `none`, nor another value", capacity, path, output="none")

@@ -146,3 +146,19 @@ def test_example_inputs_are_the_first_pattern(norm):
     assert found.rank >= blank.points[0].rank
     [given] = mp.capacity(mp.from_torch(net, x), [",".join(names)], data=x[:4]).subsets
     assert (given.points[0].at, given.points[0].rank <= 4) == ("data", True)
+
+
+def test_hidden_states_are_labels():
+    """The value of a part by its name: what comes after has no effect; forward is as before."""
+    net, (x,), _ = MODULES["transformer_block"]()
+    before = net(x)
+    found = mp.capacity(net, "norms", example_inputs=x, output="o", outputs="last:8")
+    [row] = found.subsets
+    assert (found.outputs, row.learnable, row.rank) == (8, 16, 16)
+    checked = mp.capacity(net, example_inputs=x, output="o", check=True)
+    after = ("norm2", "up", "down", "head")
+    assert checked.unused == ("k.bias", *(f"{n}.{x}" for n in after for x in ("weight", "bias")))
+    read = mp.from_torch(net, x, output="norm1")
+    assert read.program.nodes[read.program.output].size == x[0].numel()
+    assert torch.equal(net(x), before)
+    refuses(r"no part of this name; parts are norm1", mp.from_torch, net, x, output="norm")

@@ -4,7 +4,7 @@ import pytest
 
 import matchprob as mp
 from tests.refusals import refuses
-from tests.torch_modules import Computes, F, nn, torch
+from tests.torch_modules import Computes, F, LowRank, block, nn, torch
 
 
 def frozen(module):
@@ -87,37 +87,89 @@ def test_a_frozen_diagonal():
 
 
 def test_frozen_kernels_that_are_equal():
-    """Two of four frozen kernels are equal: 3 + 1 of 5 numbers behind tanh and a mean count."""
+    """Of seven frozen kernels four differ: 4 + 1 of 8 numbers behind tanh and a mean count."""
     net = Computes(lambda s, x: s.b(torch.tanh(s.a(x)).mean((2, 3))),
-                   a=nn.Conv2d(1, 4, 2), b=nn.Linear(4, 1))  # fmt: skip
-    net.a.weight.data[1], net.a.bias.data[1] = net.a.weight.data[0], net.a.bias.data[0]
+                   a=nn.Conv2d(1, 7, 2), b=nn.Linear(7, 1))  # fmt: skip
+    for parameter in net.a.parameters():
+        parameter.data[4:] = parameter.data[:3]
     frozen(net.a)
-    [row] = mp.capacity(net, "b.*", example_inputs=torch.randn(3, 1, 4, 4)).subsets
-    assert (row.learnable, row.rank, row.capacity) == (5, 4, 4)
-    assert mp.capacity(net, "b.*", example_inputs=torch.randn(3, 1, 4, 4), any_weights=True,
-                       ).subsets[0].any_weights.rank == 5  # fmt: skip
+    x = torch.randn(3, 1, 4, 4)
+    [row] = mp.capacity(net, "b.*", example_inputs=x, any_weights=True).subsets
+    assert (row.learnable, row.rank, row.capacity) == (8, 5, 5)
+    assert row.any_weights.rank == 8
 
 
 def test_a_pruned_layer():
-    """Of 30 frozen units whose weights are pruned to a tenth only those with a weight count."""
+    """Nine of ten frozen weights are 0: of 30 units only the 16 that have one count."""
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(10, 30), nn.Tanh(), nn.Linear(30, 2))
-    net[0].weight.data *= torch.rand(30, 10) < 0.1
-    alive = int(net[0].weight.data.any(1).sum())
-    assert 10 < alive < 30
+    kept = torch.zeros(30, 10)
+    kept[torch.arange(30) % 16, torch.arange(30) % 10] = 1
+    net[0].weight.data *= kept
     frozen(net[0])
-    [row] = mp.capacity(net, "2.*", example_inputs=torch.randn(5, 10)).subsets
-    assert (row.learnable, row.rank, row.capacity) == (62, 2 * (alive + 1), alive + 1)
+    [row] = mp.capacity(net, "2.*", example_inputs=torch.randn(5, 10), any_weights=True).subsets
+    assert (row.learnable, row.rank, row.capacity) == (62, 34, 17)
+    assert (row.any_weights.rank, row.any_weights.capacity) == (62, 31)
+
+
+def test_low_rank_updates_of_a_fresh_block():
+    """64 numbers of LoRA 2 on q and v: 56 count of any block, 52 where a fresh one is frozen.
+
+    What its norm gives has the sum 0, so that a direction of each factor meets nothing.
+    """
+    torch.manual_seed(0)
+    net = frozen(block())
+    net.q, net.v = LowRank(net.q, 2), LowRank(net.v, 2)
+    read = mp.from_torch(net, torch.randn(5, 3, 8))
+    learn = ",".join(sorted(read.trainable))
+    [row] = mp.capacity(read, learn, any_weights=True).subsets
+    assert (row.learnable, row.rank, row.capacity, row.exact) == (64, 52, 17, True)
+    assert (row.any_weights.rank, row.any_weights.capacity) == (56, 18)
+    net, x = net.double(), torch.randn(20, 3, 8, dtype=torch.float64)
+    factors = [parameter for parameter in net.parameters() if parameter.requires_grad]
+    for parameter in factors:
+        nn.init.normal_(parameter)
+    rows = [torch.autograd.grad(y, factors, retain_graph=True) for y in net(x).reshape(-1)]
+    J = torch.stack([torch.cat([part.reshape(-1) for part in row]) for row in rows])
+    sizes = torch.linalg.svdvals(J)
+    assert int((sizes > 1e-9 * sizes[0]).sum()) == 52
+
+
+def test_dead_units():
+    """Biases of −100 before ReLU: 42 of 44 numbers never get a gradient at these samples."""
+    torch.manual_seed(0)
+    net = nn.Sequential(nn.Linear(4, 6), nn.ReLU(), nn.Linear(6, 2))
+    net[0].bias.data.fill_(-100)
+    found = mp.capacity(net, example_inputs=torch.randn(20, 4), check=True)
+    assert (found.trainable, found.effective) == (44, 2)
+    assert sum(one.size for one in found.without_effect if one.where == "here") == 42
+    assert found.unused == ("0.weight", "0.bias", "2.weight")
+
+
+@pytest.mark.parametrize("training", [True, False])
+def test_a_module_without_effect_in_both_modes(training):
+    """Keys' biases, and a layer whose value is not used."""
+    torch.manual_seed(0)
+    net = Computes(lambda s, x: (torch.softmax(s.k(x), 1) * s.v(x)).sum(1),
+                   k=nn.Linear(3, 1), v=nn.Linear(3, 2), unused=nn.Linear(3, 3))  # fmt: skip
+    net.train(training)
+    found = mp.capacity(net, example_inputs=torch.randn(2, 5, 3), check=True)
+    assert {one.name: one.size for one in found.without_effect} == {
+        "k.bias": 1, "unused.weight": 9, "unused.bias": 3,
+    }  # fmt: skip
+    assert {one.where for one in found.without_effect} == {"anywhere"}
 
 
 def test_a_branch_that_is_closed():
-    """x + g f(x) with a frozen g = 0: nothing of f has an effect, whatever its values."""
+    """x + g f(x) with a frozen g = 0: of 16 numbers the 12 of f have no effect anywhere."""
     net = Computes(lambda s, x: s.b(x + s.g * torch.tanh(s.a(x))), a=nn.Linear(3, 3),
-                   b=frozen(nn.Linear(3, 1)))  # fmt: skip
+                   b=nn.Linear(3, 1))  # fmt: skip
     net.g = nn.Parameter(torch.zeros(1), requires_grad=False)
     found = mp.capacity(net, example_inputs=torch.randn(5, 3), check=True)
-    assert (found.trainable, found.effective) == (12, 0)
-    assert {one.where for one in found.without_effect} == {"anywhere"}
+    assert (found.trainable, found.effective) == (16, 4)
+    assert {(one.name, one.where) for one in found.without_effect} == {
+        ("a.weight", "anywhere"), ("a.bias", "anywhere"),
+    }  # fmt: skip
 
 
 def test_the_row_of_padding():
@@ -176,3 +228,18 @@ def test_lengths_of_a_cosine_classifier():
     [row] = mp.capacity(net, example_inputs=torch.randn(3, 5)).subsets
     assert (row.learnable, row.rank, row.exact) == (20, 16, True)
     assert row.at_weights.rank == 16
+
+
+@pytest.mark.parametrize(("eps", "rank"), [(1e-6, 12), (0.0, 11)])
+def test_a_direction_that_exists_by_the_small_number_in_a_norm(eps, rank):
+    """The length of what an RMS norm divides: it counts, and is marked; without that number not."""
+    torch.manual_seed(0)
+    net = Computes(lambda s, x: s.b(s.n(x @ s.w)), w=nn.Parameter(1000 * torch.randn(3, 4)),
+                   n=frozen(nn.RMSNorm(4, eps=eps)), b=frozen(nn.Linear(4, 3)))  # fmt: skip
+    x = torch.randn(6, 3, dtype=torch.float64)
+    found = mp.capacity(net.double(), "w", example_inputs=x)
+    [row] = found.subsets
+    assert (row.learnable, row.rank, row.capacity) == (12, rank, rank // 3)
+    text = str(found.document().why)
+    assert ("by the small number in a normalization only" in text) == (rank == 12)
+    assert (row.at_weights.smallest < 1e-10 * row.at_weights.largest) == (rank == 12)
