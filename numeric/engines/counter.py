@@ -357,7 +357,14 @@ class InstanceCounter:
         ):
             return None
         whole = part.original.allocation
-        return None if self.constrained or pins(self.problem.student(whole)) else whole
+        if self.constrained or pins(self.problem.student(whole)):
+            return None
+        # Loaded here: it needs compiled kernels, as the engine does.
+        from numeric.equations.chain import laid_out
+
+        # By structural zeros more labels may be dependent than by narrow layers.
+        labels = laid_out(whole, self.problem.support).equations
+        return whole if len(labels) == plan.equations else None
 
     def _in_boxes(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
         """Counts for constrained surplus weights, which no engine can solve for in part."""

@@ -10,6 +10,7 @@ from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
+from matchprob.api.estimate import count
 from numeric.engines import counter
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.plans import Plan, rank_plan, root_plan
@@ -141,3 +142,24 @@ def test_exact_numbers_with_fewer_solutions_are_counted_exactly(B, own, engine):
         used = counter._engines[plan.allocation]
     assert (plan.root_count, found.complex, found.status) == (own, own, "complete")
     assert type(used).__name__.lower().startswith(engine)
+
+
+@pytest.mark.parametrize(
+    "learnable", [{"W": [[1, 0], [0, 1]]}, {"W": "all"}, dict.fromkeys("DWB", "all")]
+)
+def test_labels_that_structural_zeros_make_dependent(learnable):
+    """A silent output adds no equation: as many solutions as without it, or a match at once."""
+    zeros = {"D": [[1, 1], [0, 0]]}
+    problem = Problem(LinearRNN(n=2, T=2, b=1, d=2, m=2), learnable, support=zeros)
+    alone = Problem(LinearRNN(n=2, T=2, b=1, d=1, m=2), learnable)
+    found, other = count(problem, 6), count(alone, 6)
+    assert found.generic_root_count == other.generic_root_count
+    assert {c.complex for c in found.instances} == {c.complex for c in other.instances}
+    for index, own in enumerate(found.instances):
+        instance = draw_instance(problem, 0, index)
+        for solution in own.solutions:
+            assert instance.residual(instance.with_weights(solution)) < 1e-9
+    if learnable["W"] == "all":
+        assert {c.outcome for c in found.instances} <= {"matched", "undetermined"}
+    if "D" in learnable:
+        assert {c.outcome for c in found.instances} == {"matched"}
