@@ -16,7 +16,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Literal
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
-from algebra.checker.checks import PROVED, CheckFailed
+from algebra.checker.checks import PROVED, CheckFailed, Say
 from algebra.checker.premises import EVERYTHING_LEARNS
 from algebra.checker.verdicts import MAXIMAL
 from algebra.problems.problem import Problem
@@ -39,11 +39,21 @@ def search(case: Case) -> FoundEvidence | None:
 
 def check(problem: Problem, value: bool, claimed: Claimed) -> str:
     """No weight that exists is fixed."""
+    check_everything_learns(problem, claimed.say)
+    return PROVED
+
+
+def check_everything_learns(problem: Problem, say: Say) -> None:
+    """Say that no weight that exists is fixed.
+
+    Raises
+    ------
+    CheckFailed
+    """
     fixed = set(all_cells(problem.network, problem.support)) - set(problem.allocation.cells)
     if fixed:
         raise CheckFailed("evidence.everything_learns", "a weight that exists does not learn")
-    claimed.say("evidence.everything_learns", PROVED, "every weight learns")
-    return PROVED
+    say("evidence.everything_learns", PROVED, "every weight learns")
 
 
 ARGUMENT = Argument(

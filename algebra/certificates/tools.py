@@ -55,13 +55,13 @@ class Tools:
         Counts solutions if msolve is missing or does not finish, as
         `numeric.tracking.root_count.monodromy_root_count` does.
     refuted : callable or None
-        For ReLU nets: searches a persistent instance without a match, as
+        For problems of ReLU nets: searches a persistent instance without a match, as
         `numeric.families.relu.evidence.refuted_instance` does.
     """
 
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None
     root_counter: RootCounter | None = None
-    refuted: Callable[[], Mapping[str, Any] | None] | None = None
+    refuted: Callable[[Problem], Mapping[str, Any] | None] | None = None
     definite_form: Callable[[Problem], Record | None] | None = None
     growths: Callable[[Problem, int], Iterable[tuple[int, ...]]] | None = None
 

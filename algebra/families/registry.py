@@ -80,22 +80,13 @@ class FamilyOfFolder(Family):
         return found
 
 
-@dataclass(frozen=True)
 class FamilyByArguments(FamilyOfFolder):
-    """A family whose verdicts follow by the arguments of `algebra.arguments`.
-
-    Attributes
-    ----------
-    has_pieces : bool
-        Whether its networks may have labels on pieces, each of which is known.
-    """
-
-    has_pieces: bool = False
+    """A family whose verdicts follow by the arguments of `algebra.arguments`."""
 
     def covered(self) -> Features:
-        from algebra.arguments.certify import ON_PIECES, THEOREMS
+        from algebra.arguments.certify import THEOREMS
 
-        return common(ON_PIECES if self.has_pieces else THEOREMS)
+        return common(THEOREMS)
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.arguments.certify import certify_by_arguments
@@ -133,7 +124,7 @@ FAMILIES: dict[str, Family] = {
         NormalizationFamily("normalization", "normalization", "normnet"),
         FamilyOfFolder("relu", "relu", "relu"),
         FamilyByArguments("activations", "activations", "activated"),
-        FamilyByArguments("programs", "models", "program", has_pieces=True),
+        FamilyOfFolder("programs", "models", "program"),
         FamilyByArguments("linear", "linear", "linear"),
     )
 }
@@ -149,7 +140,8 @@ def family_of(network: Network) -> Family:
 def reaches_any_labels(network: Network) -> bool:
     """Whether arguments are about arbitrary labels: analytic ones, or those of known pieces."""
     own = family_of(network)
-    return isinstance(own, FamilyByArguments) and (own.has_pieces or not is_on_pieces(network))
+    by_arguments = isinstance(own, FamilyByArguments) and not is_on_pieces(network)
+    return by_arguments or own.name == "programs"
 
 
 def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from algebra.checker.premises import LABELS_VANISH, RANK_DEFICIT
+from algebra.checker.verdicts import VERDICTS
 from algebra.problems.features import Premises
 
 
@@ -22,6 +23,7 @@ def theorems() -> tuple[Premises, ...]:
     from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
     from algebra.families.relu import certify as relu
     from algebra.families.updates.certify import same_labels
+    from algebra.problems.as_layers import same_network
 
     argued = [
         argument(name).theorem(verdict) for name in NAMES for verdict in argument(name).covers
@@ -30,7 +32,7 @@ def theorems() -> tuple[Premises, ...]:
         RANK_DEFICIT,
         LABELS_VANISH,
         *argued,
-        *(same_labels(verdict) for verdict in FROM_ARBITRARY_LABELS),
+        *(same(verdict) for same in (same_labels, same_network) for verdict in VERDICTS[:3]),
         FEWER_THAN_LABELS,
         *FROM_ARBITRARY_LABELS.values(),
         *relu.THEOREMS,
@@ -42,9 +44,10 @@ def theorems() -> tuple[Premises, ...]:
 def reductions() -> tuple[Premises, ...]:
     """Every problem that is solved in place of another one, by name."""
     from algebra.families.normalization.augmented import Augmented
+    from algebra.problems.as_layers import AsLayers
     from algebra.problems.reduction import AsLinear, KeptFixed, TimeUnit
     from algebra.problems.renaming import Renamed
     from algebra.systems.equivalent_cells import AsCells, WithinReach
 
-    found = (AsCells, AsLinear, Augmented, KeptFixed, Renamed, TimeUnit, WithinReach)
+    found = (AsCells, AsLayers, AsLinear, Augmented, KeptFixed, Renamed, TimeUnit, WithinReach)
     return tuple(sorted((kind.premises for kind in found), key=lambda own: own.name))

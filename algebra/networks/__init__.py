@@ -10,6 +10,7 @@ chain_units    Units and lines of chains: symmetries, limits, ranks that are eno
 named_chain    Chains of matrix products in programs, with matrices of any names
 masks          Masks of large matrices by their entries
 own_point      Given parameters of a network, at which its ranks are computed
+layered        Feed-forward networks in programs
 limits         Limits of matrices, rows and columns in words, as each kind gives them
 feedforward    Linear estimators and multi-layer linear networks
 recurrent      Linear recurrent networks, read at the last step or at every step

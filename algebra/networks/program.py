@@ -60,6 +60,7 @@ from algebra.programs.roles import ROLES, of_role
 from algebra.programs.tokens import one_hot, token_numbers
 
 if TYPE_CHECKING:
+    from algebra.networks.layered import AffineLayer
     from algebra.programs.onnx import Read
 
 GENERIC, FILE = "generic", "file"
@@ -277,6 +278,14 @@ class ProgramNetwork(HasPieces):
         from algebra.networks.named_chain import chain_of
 
         return chain_of(self.program(), self.m)
+
+    @cached_property
+    def affine_layers(self) -> tuple[str, tuple[AffineLayer, ...]] | None:
+        """The function and the layers, if a model of any weights is a feed-forward network."""
+        from algebra.networks.layered import layers_of
+
+        is_plain = self.weights == GENERIC and not self.read.tokens
+        return layers_of(self.program()) if is_plain else None
 
     def _existing(self, support: Support) -> dict[str, np.ndarray]:
         """The weights that exist, as masks in the shapes of the parameters."""

@@ -1,6 +1,7 @@
 r"""Problems: a network, its learnable weights, structural zeros and laws; their files, symmetries.
 
 allocation    Allocations: which cells of which weight matrices may learn
+as_layers     Models that are feed-forward networks
 cells         Cells as data, as columns of a table, as text
 mask_pictures  Masks as pictures made of characters, and a problem as a notebook shows it
 names         Names of units: neurons, inputs and outputs

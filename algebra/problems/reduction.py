@@ -8,6 +8,7 @@ becomes of an instance, and `restore` leads back.
   with the same matrices or with others (`Network.lower`).  Solutions correspond one to one, and
   generic ranks and root counts are equal, so verdicts are too.
 * `algebra.systems.equivalent_cells.AsCells`: updates that reach the labels of some cells.
+* `algebra.problems.as_layers.AsLayers`: a model that is a feed-forward network.
 * `algebra.problems.renaming.Renamed`: hidden units in another order.
 * `TimeUnit`: the weights of a recurrence are large or small by their law, so that labels of
   different steps have different sizes.  They are measured in another unit.

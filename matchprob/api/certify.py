@@ -232,10 +232,10 @@ def certify(
 
         yield from rootless_instances(solved, root_count, seed, search * effort)
 
-    def refuted() -> Mapping[str, Any] | None:
+    def refuted(solved: Problem) -> Mapping[str, Any] | None:
         from numeric.families.relu.evidence import refuted_instance
 
-        return refuted_instance(problem, seed, search * effort)
+        return refuted_instance(solved, seed, search * effort)
 
     def definite(solved: Problem) -> Record | None:
         from numeric.arguments.definite_search import definite_form

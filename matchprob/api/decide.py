@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from algebra.errors import InputError
 from algebra.time_limits import limited, positive_seconds
-from matchprob.api.question import as_problem
+from matchprob.api.question import as_drawn
 from matchprob.verbs import parameters as common
 from matchprob.verbs.verb import Arguments, LineOption, ResultFile, verb
 
@@ -80,7 +80,7 @@ def decide(
     from numeric.families.relu.decide import decide as decide_relu
     from numeric.trials.instances import draw_instance
 
-    problem = as_problem(question)
+    problem = as_drawn(question)
     with limited(positive_seconds(timeout, "timeout")):
         if problem.network.equations_are == "analytic":
             from numeric.families.activations.decision import decide_activated

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any, overload
 from algebra.errors import InputError, shown, whole_number
 from algebra.time_limits import OutOfTime, limited, positive_seconds, within
 from algebra.work import limit_until, moment_after
-from matchprob.api.question import as_problem, check_common, stem_of
+from matchprob.api.question import as_drawn, as_problem, check_common, stem_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.unfinished import COUNTING_SHARE, missing_trials, trials_missing
 from matchprob.verbs.verb import Arguments, LineArgument, LineOption, verb
@@ -78,7 +78,7 @@ def count(
     from numeric.studies.study import Study
     from numeric.trials.count_result import CountResult
 
-    problem = as_problem(question, timeout)
+    problem = as_drawn(question, timeout)
     if instance is not None:
         own = as_instance(instance, problem)
         return count_given(own, engine=engine, timeout=min(timeout, trial_timeout))
@@ -277,7 +277,7 @@ def _expected(arguments: Arguments) -> str:
     # With these the trials are those of other problems.
     if arguments.get("sweep") or arguments.get("limit"):
         return ""
-    return expectation(as_problem(arguments["question"]))
+    return expectation(as_drawn(arguments["question"]))
 
 
 @overload
@@ -411,7 +411,7 @@ def estimate(
         )
     began, end = time.monotonic(), moment_after(timeout)
     counting_ends = moment_after(timeout if epsilon is None else COUNTING_SHARE * timeout)
-    problem = as_problem(question, timeout)
+    problem = as_drawn(question, timeout)
     with (
         watched(advance, "estimating", trials, confidence) as on_count,
         Study(
@@ -650,7 +650,7 @@ def compare(
 
     positive_seconds(timeout, "timeout")
     end = moment_after(timeout)
-    problems = as_problem(first, timeout), as_problem(second, timeout)
+    problems = as_drawn(first, timeout), as_drawn(second, timeout)
     check_common(problems)
     with ExitStack() as stack:
         on_count = stack.enter_context(watched(advance, "comparing", 2 * trials, confidence))

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import OutOfTime, limited, positive_seconds, within
 from algebra.work import limit_until, moment_after
-from matchprob.api.question import as_problem, check_common, stem_of
+from matchprob.api.question import as_drawn, check_common, stem_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.unfinished import COUNTING_SHARE, collected, trials_missing
 from matchprob.verbs.verb import Arguments, LineOption, verb
@@ -96,7 +96,7 @@ def profile(
 
     if not questions:
         raise InputError("`questions`: name a problem to profile")
-    problems = [as_problem(question, timeout) for question in questions]
+    problems = [as_drawn(question, timeout) for question in questions]
     check_common(problems)
     measure = find_measure(by)
     for problem in problems:

@@ -113,6 +113,18 @@ def problem_or_model(
     return Problem(network, dict.fromkeys(names, ALL))
 
 
+def as_drawn(question: Question, timeout: float = math.inf) -> Problem:
+    """The problem of a question, for verbs that draw instances.
+
+    A model that is a feed-forward network is treated as one (`algebra.problems.as_layers`).
+    """
+    from algebra.problems.as_layers import AsLayers
+
+    problem = as_problem(question, timeout)
+    is_drawn = problem.network.has_instances or not AsLayers.accepts(problem)
+    return problem if is_drawn else AsLayers(problem).problem
+
+
 def as_generic(question: Question, verb: str) -> Problem:
     """The problem of a question, for verbs that are about generic weights.
 

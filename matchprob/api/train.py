@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from algebra.errors import InputError, whole_number
 from algebra.time_limits import positive_seconds
-from matchprob.api.question import as_problem, stem_of
+from matchprob.api.question import as_drawn, stem_of
 from matchprob.verbs import parameters as common
 from matchprob.verbs.unfinished import COUNTING_SHARE, collected, trials_missing
 from matchprob.verbs.verb import Callback, LineOption, verb
@@ -88,7 +88,7 @@ def train(
     from numeric.studies.study import Study
     from numeric.studies.trials import TrialSeries
 
-    problem = as_problem(question, timeout)
+    problem = as_drawn(question, timeout)
     if not problem.is_random and not problem.learning.size:
         raise InputError("no weight learns: there is nothing to train")
     whole_number(trials, "trials", 1)

@@ -4,7 +4,8 @@ MP > 0 for every allocation, even an empty one: with positive probability all un
 hidden layer are inactive in teacher and student, and both outputs are 0.  (In a shallow net all
 samples then lie in a half-space; behind a hidden layer weights below 0 are enough.)  With biases
 outputs are then those of the last layer, so all of them that exist must learn; otherwise nothing is
-said here.  So nothing is minimal.  MP < 1 if for every activation pattern the student has fewer
+said here.  So nothing is minimal.  If every weight that exists learns the teacher is a student, and
+MP = 1.  Otherwise MP < 1 if for every activation pattern the student has fewer
 dimensions than the teacher's labels have when all its units are active, which has positive
 probability too (the budgets bound all patterns at once).  And MP < 1 if one instance has no match,
 nor any nearby instance (`algebra.families.relu.verify`).
@@ -25,8 +26,8 @@ from algebra.certificates.on_ranks import certified
 from algebra.certificates.sentences import OPEN_PATTERNS, OPEN_VALUE, SILENT, too_few
 from algebra.certificates.tools import Effort
 from algebra.certificates.trial_costs import estimate_steps, too_costly
-from algebra.checker.premises import NEARBY
-from algebra.checker.verdicts import INTERMEDIATE, UNDECIDED
+from algebra.checker.premises import EVERYTHING_LEARNS, NEARBY
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, UNDECIDED
 from algebra.documents import Explanation, step
 from algebra.families.relu.patterns import sample_pattern_ranks
 from algebra.networks.rectified import HasRectifiedLayers
@@ -36,6 +37,7 @@ from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.lines import budget_sentences
 from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.jacobian import everything_learns
 from algebra.time_limits import OutOfTime, phase
 
 # Exact numbers cannot be perturbed, and with signs units may be unable to be inactive at once.
@@ -103,6 +105,8 @@ def _explained(found: Certificate, effort: Effort) -> Explanation:
             "one instance without a match that persists nearby (then MP < 1)",
             (*longer, *estimate, step("decide", "one instance, with a proof for it")),
         )
+    if found.verdict == MAXIMAL:
+        return Explanation((f"MP = 1: {found.rule}.",))
     if "no_match" in found.evidence:
         known = [
             "MP < 1: the certificate contains an instance for which no weights match; the same "
@@ -124,7 +128,8 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     with phase("generic ranks"):
         whole = network_rank(active, problem.support, seed)
     bound = min(rank_bound(allocation), allocation.size, whole.rank)
-    certain = bound < whole.rank and silent
+    whole_learns = everything_learns(allocation, problem.support)
+    certain = bound < whole.rank and silent and not whole_learns
     if allocation.size and shallow:
         # Only for the report: omitted if there is no time.
         with suppress(OutOfTime):
@@ -136,18 +141,23 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         "active_rank": {"rank": whole.rank, "witness": [whole.p, whole.seed]}
     }
     instance, in_time = None, True
-    if refuted is not None and not certain:
+    if refuted is not None and not (certain or whole_learns):
         try:
-            instance = refuted()
+            instance = refuted(problem)
         except OutOfTime:
             in_time = False
-    if certain:
+    theorem = FEW_DIMENSIONS if certain else NO_MATCH_NEARBY
+    if whole_learns:
+        evidence[EVERYTHING_LEARNS.name], theorem = True, EVERYTHING_LEARNS
+        rule = "every existing weight learns: the teacher is a student"
+    elif certain:
         rule = f"no activation pattern has a rank above {bound}, and labels have rank {whole.rank}"
     elif instance is not None:
         evidence["no_match"] = instance
         rule = "an instance without a match, which has none nearby either"
     else:
         rule = "decided per instance, not in general, for a ReLU network"
+    is_open = not (whole_learns or certain) and instance is None
     exceeded = "some are exceeded, but MP > 0 is not known" if bound < whole.rank else _NONE
     tried = [f"budgets of rows, columns and layers: {exceeded}"]
     if refuted is not None:
@@ -160,7 +170,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     )
     return Certificate(
         problem=problem,
-        verdict=UNDECIDED if not certain and instance is None else INTERMEDIATE,
+        verdict=UNDECIDED if is_open else theorem.claim,
         rule=rule,
         equations=whole.rank,
         rank=bound,
@@ -168,8 +178,8 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
         error_bound=Fraction(0),
         reasons=budget_sentences(budget_violations(allocation)) if certain else (),
         notes=(*notes, everywhere),
-        tried=() if certain or instance is not None else tuple(tried),
+        tried=tuple(tried) if is_open else (),
         evidence=evidence,
         seed=seed,
-        theorem=FEW_DIMENSIONS if certain else NO_MATCH_NEARBY,
+        theorem=theorem,
     )

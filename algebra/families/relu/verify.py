@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 
+from algebra.arguments.everything_learns import check_everything_learns
 from algebra.checker.checks import (
     PROBABLE,
     PROVED,
@@ -19,11 +20,11 @@ from algebra.checker.checks import (
     Say,
 )
 from algebra.checker.claim import Claim, Conclusion, verified
-from algebra.checker.premises import LABELS_VANISH, common
+from algebra.checker.premises import EVERYTHING_LEARNS, LABELS_VANISH, common
 from algebra.checker.rank_data import RankData
 from algebra.checker.records import Record
 from algebra.checker.vanishing import VanishingEvidence, check_vanishing, says_vanishing
-from algebra.checker.verdicts import INTERMEDIATE
+from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.families.relu.arrangement import Refuter
 from algebra.families.relu.certify import (
     FEW_DIMENSIONS,
@@ -46,6 +47,7 @@ class ReluEvidence(Record):
 
     active_rank: RankData
     no_match: Mapping[str, Any] | None = None
+    everything_learns: Literal[True] | None = None
 
 
 def verify_relu(data: object, effort: CheckEffort) -> Checked:
@@ -65,6 +67,8 @@ def verify_relu(data: object, effort: CheckEffort) -> Checked:
         evidence = ReluEvidence.from_dict(claim.evidence)
         if claim.verdict != INTERMEDIATE and evidence.no_match is not None:
             raise CheckFailed("evidence.no_match", "does not belong to this verdict")
+        if (claim.verdict == MAXIMAL) != (evidence.everything_learns is not None):
+            raise CheckFailed("evidence.everything_learns", "does not belong to this verdict")
         prime = _check_active_rank(claim, evidence.active_rank, effort.seed, checklist.say)
         allocation = claim.problem.allocation
         bound = min(rank_bound(allocation), allocation.size, claim.equations)
@@ -116,8 +120,12 @@ def check_relu(problem: Problem, data: Mapping[str, Any], bound: int, say: Say) 
     if verdict == "undecided":
         say("verdict", UNCHECKED, "undecided: only the numbers above are claimed")
         return Conclusion(UNCHECKED)
-    if verdict != "intermediate":
-        raise CheckFailed("verdict", "a ReLU allocation is neither minimal nor proved maximal")
+    if verdict == MAXIMAL:
+        check_everything_learns(problem, say)
+        say("verdict", PROVED, "the teacher is a student: MP = 1")
+        return Conclusion(PROVED, EVERYTHING_LEARNS)
+    if verdict != INTERMEDIATE:
+        raise CheckFailed("verdict", "no ReLU allocation is minimal")
     if not matches_in_silence(problem):
         raise CheckFailed("verdict", "MP > 0 is not known: some biases of the last layer are fixed")
     if "no_match" in data["evidence"]:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from algebra.errors import InputError
 from algebra.families.normalization.augmented import Augmented
 from algebra.families.theorems import reductions
+from algebra.problems.as_layers import AsLayers
 from algebra.problems.features import Feature
 from algebra.problems.reduction import (
     AsLinear,
@@ -94,7 +95,7 @@ def test_random_cells_and_constraints():
     assert (interval.low, interval.high) == (-2, 2)
 
 
-KINDS = (AsLinear, Augmented, AsCells, Renamed, TimeUnit, KeptFixed, WithinReach)
+KINDS = (AsLayers, AsLinear, Augmented, AsCells, Renamed, TimeUnit, KeptFixed, WithinReach)
 
 
 def test_all_reductions_are_listed():
@@ -113,7 +114,7 @@ def test_all_reductions_are_listed():
 def test_problems_that_a_proof_does_not_cover_are_refused(kind):
     """A feature that is in no list, as a new one is, is refused by name."""
     missing = set(Feature) - kind.premises.covers.keys()
-    assert Feature.PIECES in missing
+    assert {Feature.PIECES, Feature.OWN_WEIGHTS} & missing
     for feature in missing:
         problem = Problem(RNN, {"W": "all"})
         problem.__dict__["features"] = frozenset({feature, Feature.DISCRETE})

@@ -136,9 +136,11 @@ def test_options_of_models_are_refused_for_problem_files(complaint):
 
 @pytest.mark.parametrize("verb", ["count", "estimate", "audit", "train"])
 def test_verbs_of_instances_refuse(folder, complaint, verb):
-    """Verbs that draw instances refuse a model in one line that names its kind."""
+    """Verbs that draw instances refuse a model in one line that names its kind, unless it is a
+    feed-forward network of one activation."""
+    save("mlp_gelu", folder)
     file = folder / "P.toml"
-    network = '[network]\nkind = "program"\nfile = "mlp_tanh.onnx"\nm = 6\n'
+    network = '[network]\nkind = "program"\nfile = "mlp_gelu.onnx"\nm = 6\n'
     file.write_text(network + '[learnable]\n"*.bias" = "all"\n', encoding="utf-8")
     error = complaint(verb, file).strip().splitlines()
     assert "program" in error[-1]

@@ -9,7 +9,7 @@ from algebra.checker.checks import CheckFailed
 from algebra.families import registry
 from algebra.families.relu.decision import read_decision
 from algebra.families.relu.verify import check_relu, persists
-from matchprob import Instance, Problem, certify, draw_instance, verify
+from matchprob import Instance, Problem, ShallowReLU, certify, draw_instance, verify
 from numeric.families.relu.decide import decide
 from numeric.families.relu.decision import NONE
 from numeric.families.relu.evidence import refuted_instance
@@ -93,7 +93,7 @@ OTHER = [["W1", i, j] for i, j in ((0, 0), (0, 1), (1, 1), (1, 2), (2, 0), (2, 1
 @pytest.mark.parametrize(
     ("path", "value", "words"),
     [
-        (("verdict",), "maximal", "neither minimal nor proved maximal"),
+        (("verdict",), "maximal", "a weight that exists does not learn|does not belong"),
         (("evidence", "no_match", "Y"), [["1"] * 3] * 2, "labels"),
         (("evidence", "no_match", "leaves"), [], "near"),
         (("evidence", "no_match", "version"), 1.0, "not one of 1"),
@@ -154,3 +154,21 @@ def test_idle_units_persist_by_structural_zeros_only():
     assert decision.system.idle
     assert persists(narrow, decision)
     assert not persists(CASE, decision)
+
+
+@pytest.mark.parametrize("zeros", [{}, {"W1": [[1, 0], [1, 1], [0, 1]]}])
+def test_where_everything_learns_the_teacher_is_a_student(zeros):
+    """Maximal, if no weight that exists is fixed; a forgery with a fixed one fails."""
+    net = ShallowReLU(q=2, n=3, d=2, m=4)
+    every = {name: zeros.get(name, np.ones(shape, int)) for name, shape in net.shapes.items()}
+    found = certify(Problem(net, every, zeros))
+    assert found.verdict == "maximal"
+    data = found.to_dict()
+    assert verify(data).holds
+    fixed = np.array(every["W1"])
+    fixed[0, 0] = 0
+    other = certify(Problem(net, {**every, "W1": fixed}, zeros))
+    assert other.verdict != "maximal"
+    forged = {**data, "problem": other.to_dict()["problem"], "learnable": data["learnable"] - 1}
+    assert not verify(forged).holds
+    assert not verify({**data, "verdict": "undecided"}).holds
