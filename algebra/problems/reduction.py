@@ -283,10 +283,6 @@ class TimeUnit(Reduction):
         factors[self.matrix] /= self.unit
         return replace(self.original, distribution=replace(laws, scale=factors))
 
-    def allocation(self, allocation: Allocation) -> Allocation:
-        """The same learnable weights."""
-        return allocation
-
     def weights(self, weights: Matrices, one: Any) -> Matrices:
         return {**weights, self.matrix: weights[self.matrix] * self._factor(one, -1)}
 
@@ -323,15 +319,19 @@ _OTHER_UNIT = 16
 
 
 def in_time_unit(problem: Problem) -> TimeUnit | None:
-    """The reduction of a linear recurrence with a large or small scale; None for other problems."""
+    """The reduction of a linear recurrence with a large or small scale; None for other problems.
+
+    A network with a linear activation is solved as the linear one, in this unit.
+    """
+    if not TimeUnit.accepts(problem):
+        return None
+    problem = solved(problem)
     chain = problem.network.chain()
     name = chain.recurrent if chain is not None else None
-    if name is None:
+    if name is None or len(problem.network.label_steps) > 1:
         return None
     factor = (problem.distribution.scale or {}).get(name, Fraction(1))
-    is_last = len(problem.network.label_steps) == 1
-    is_near_1 = 1 < _OTHER_UNIT * factor < _OTHER_UNIT**2
-    if not is_last or is_near_1 or not TimeUnit.accepts(problem):
+    if 1 < _OTHER_UNIT * factor < _OTHER_UNIT**2:
         return None
     # The nearest power of two, up to a factor 2.
     power = factor.numerator.bit_length() - factor.denominator.bit_length()

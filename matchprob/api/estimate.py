@@ -528,7 +528,7 @@ def _with_approximate(
     The result of the search is kept in the study's store, for any later bound of the loss.
     """
     # Loaded here: optimizers, which other estimates do not need.
-    from numeric.experiments.training.approximate import STARTS, STEPS, VERSION, least_loss
+    from numeric.programs.least_loss import STARTS, STEPS, VERSION, least_loss
     from numeric.statistics.approximate import ApproximateShare
     from numeric.trials.instances import draw_instance
 

@@ -97,7 +97,7 @@ class InstanceCounter:
         root_timeout: float = 60.0,
     ) -> None:
         features, problem = problem.features, in_parameters(problem)
-        self._lowered = lowered(problem) or in_time_unit(problem)
+        self._lowered = in_time_unit(problem) or lowered(problem)
         self._labels: int | None = None
         self.problem = problem
         if self._lowered is not None:

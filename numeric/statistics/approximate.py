@@ -2,7 +2,7 @@
 
 The loss of an instance is the mean squared error of its labels.  An instance *reaches* ε if some
 learnable weights, inside the constraints if there are any, give a loss below ε: if it has an exact
-match, or if a search (`numeric.experiments.training.approximate`) ended at such weights.  A search
+match, or if a search (`numeric.programs.least_loss`) ended at such weights.  A search
 that did not find such weights proves nothing: the instance is *open*, counted as not reaching in
 the lower end of the interval and as reaching in the upper one, which is therefore near 1 if many
 are open.  The ends are those of Clopper and Pearson; the share is given as a lower bound if some

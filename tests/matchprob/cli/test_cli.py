@@ -68,7 +68,7 @@ def test_monodromy_of_a_count(file, complaint, answer):
 
 def test_approximate_matches_are_kept(file, tmp_path, complaint, monkeypatch, answer):
     """--epsilon adds one key; results are stored, also for another loss."""
-    from numeric.experiments.training import approximate
+    from numeric.programs import least_loss as search
 
     path, store = file(DIAGONAL), tmp_path / "s.sqlite"
     words = ("estimate", path, "--trials", 12, "--store", store)
@@ -84,7 +84,7 @@ def test_approximate_matches_are_kept(file, tmp_path, complaint, monkeypatch, an
     def again(_):
         raise AssertionError("searched again")
 
-    monkeypatch.setattr(approximate, "least_loss", again)
+    monkeypatch.setattr(search, "least_loss", again)
     assert answer(*words, "--epsilon", 1e-3)["approximate"] == near
     wide = answer(*words, "--epsilon", 1e3)["approximate"]
     assert (wide["reached"], wide["open"]) == (12, 0)

@@ -5,6 +5,7 @@ import pytest
 
 from algebra.problems.reduction import lowered
 from matchprob import (
+    RNN,
     Distribution,
     FeedForward,
     LinearEstimator,
@@ -55,6 +56,20 @@ def test_structural_zeros_of_a_network_with_a_linear_activation(zeros):
     net = FeedForward(2, (2,), 2, 3, activation="linear")
     found = estimate(Problem(net, {"W1": "all", "W2": "all"}, support=zeros), 5)
     assert found.matched == 5
+
+
+@pytest.mark.parametrize("scale", [1000, "1/1000"])
+def test_a_large_scale_of_a_network_with_a_linear_activation(scale):
+    """Both reductions are made: all trials have the outcomes of the linear network."""
+    masks = {"W": [[1, 1, 0], [0, 1, 0], [0, 0, 1]]}
+    laws = Distribution(scale={"W": scale})
+    found, plain = (
+        estimate(Problem(net, masks, distribution=laws), 6)
+        for net in (RNN(3, 4, 1, 1, 4, activation="linear"), LinearRNN(3, 4, 1, 1, 4))
+    )
+    assert [c.outcome for c in found.counts] == [c.outcome for c in plain.counts]
+    assert not found.undetermined
+    assert found.matched < 6
 
 
 def test_lowered_instance_has_the_same_labels():

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from matchprob import Constraints, LinearEstimator, Problem, draw_instance
-from numeric.experiments.training.approximate import least_loss
+from numeric.programs.least_loss import least_loss
 
 
 def test_least_loss_of_a_linear_estimator():
