@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 
-from algebra.checker.checks import PROBABLE, CheckFailed, Say
+from algebra.checker.checks import PROBABLE, PROVED, CheckFailed, Say
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class RankAtMost(Statement):
         rank, error = self.again(seed)
         if rank > self.rank:
             raise CheckFailed(self.place, f"a new point shows rank {rank} > {self.rank}")
-        return StatementShown(PROBABLE, self.text, error)
+        return StatementShown(PROBABLE if error else PROVED, self.text, error)
 
 
 @dataclass(frozen=True)

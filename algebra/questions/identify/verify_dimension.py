@@ -4,18 +4,19 @@ r"""Verification of the dimension of a set of functions, from the file alone.
 (`algebra.programs.scales`).  Here they are found from numbers alone: directions λ with
 Σ λ_e w_e ∂f/∂w_e = 0 at all weights w are the common kernel of the matrices J(w) diag(w) at several
 points.  A rank modulo a prime is at most the true one, so there are no more scales than this kernel
-has dimensions, and as many with the probability that the points are not unlucky.  The degree D of
-polynomial labels is found from values at multiples t·X of the samples, as functions of t: they are
-t^D f(X) if all terms have the degree D, and otherwise polynomials of degree D, whose differences of
-order D at t = 0, 1, … are constant and not 0.
+has dimensions.  Generic ranks of more and more points stop to grow once one more adds nothing
+(their increments are non-increasing): two equal ranks show the kernel of all points, unless a prime
+or a point was unlucky for one of them.  The degree D of polynomial labels is found from values at
+multiples t·X of the samples, as functions of t: they are t^D f(X) if all terms have the degree D,
+and otherwise polynomials of degree D, whose differences of order D at t = 0, 1, … are constant and
+not 0.
 
 **Dimension.**
-At points drawn by the verifier, derivatives of the labels along random directions are computed in
+At a point drawn by the verifier, derivatives of the labels along random directions are computed in
 forward mode, by dual numbers (the dimension was computed by the Jacobian in reverse mode).  As many
-of them as the claimed dimension must be independent, which proves that it is not smaller; one more
-must not be, at two points with independent primes, and for one sample more.  That the dimension is
-not larger is proved if it is the number of weights or the ambient dimension, otherwise it is
-probable.
+of them as the claimed dimension must be independent, which proves that it is not smaller.  That it
+is not larger is proved if it is the number of weights or the ambient dimension; otherwise the rank
+for one sample more must not be larger at new points, and the statement has the bound of its error.
 
 Examples
 --------
@@ -45,16 +46,19 @@ from algebra.checker.checks import (
 )
 from algebra.checker.fields import RefusedAt
 from algebra.checker.formats import ProofFormat
+from algebra.checker.new_points import rank_again
 from algebra.checker.records import Record
+from algebra.checker.statements import RankAtMost, error_words
 from algebra.checker.tables import Masks, NetworkInFile
 from algebra.declarations import Count, Size
-from algebra.linalg.primes import PRIME_SIZES, random_prime
+from algebra.linalg.primes import PRIME_SIZES, deficit_probability, random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import random_residues, times
 from algebra.networks.base import Network, Support
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.questions.identify.dimension import FORMAT, VERSION, degrees
+from algebra.ranks.deficits import deficit_error
 from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.time_limits import check_time
@@ -87,17 +91,21 @@ def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -
     _check_expected(network, support, cells, given, checklist, seed)
     most = len(cells) if given.ambient is None else min(len(cells), given.ambient)
     exact = network.ranks_are_exact(support)
-    for number in range(2):
-        found = _rank(network, support, cells, claimed + 1, f"{seed}/{number}")
-        more = _rank(network.with_samples(network.m + 1), support, cells, claimed + 1,
-                     f"{seed}/{number}/more")  # fmt: skip
-        if (found, more) != (claimed, claimed):
-            text = f"is {claimed} in the file; {found} directions are independent at a point of "
-            raise CheckFailed("dimension", text + f"the check, {more} with one sample more")
+    found = _rank(network, support, cells, claimed, str(seed))
+    if found < claimed:
+        text = f"is {claimed} in the file; {found} directions are independent at a point of the "
+        raise CheckFailed("dimension", f"{text}check")
     lower = PROVED if exact else PROBABLE
     checklist.say("dimension", lower, f"is at least {claimed}: so many directions are independent")
-    upper = PROVED if claimed == most else PROBABLE
-    checklist.say("dimension", upper, f"is at most {claimed}, for one sample more, too")
+    text = f"is at most {claimed}, for one sample more, too"
+    if claimed == most:
+        checklist.say("dimension", PROVED, text)
+        return
+    more = network.with_samples(network.m + 1)
+    upper = RankAtMost(
+        "dimension", f"{text}:", claimed, lambda at: rank_again(more, cells, support, None, at)
+    )
+    upper.stated(seed, checklist.say)
 
 
 def _check_expected(
@@ -125,11 +133,16 @@ def _check_expected(
             "expected", f"is {given.expected} in the file; there are {len(cells)} weights, "
             f"{found} scales at {len(rows)} points of the check: {counted}"
         )  # fmt: skip
-    checklist.say(
-        "expected", PROBABLE if found and counted < most else PROVED,
+    text = (
         f"{len(cells)} weights less {found} scales, which leave the labels of {len(rows)} points "
-        "unchanged; there are no more",
-    )  # fmt: skip
+    )
+    text += "unchanged; there are no more"
+    if not found or counted == most:
+        checklist.say("expected", PROVED, text)
+        return
+    # The last two ranks are equal; so the kernel stays, unless one of them is too small.
+    error = 2 * deficit_error(network, len(cells), 1, bits=PRIME_SIZES.long)
+    checklist.say("expected", PROBABLE, f"{text}: {error_words(error)}")
 
 
 def _check_ambient(
@@ -173,7 +186,13 @@ def _check_ambient(
     if not found:
         raise CheckFailed("ambient", f"the labels have not the degree {degree} in the samples")
     same = "all of" if homogeneous else "of different degrees, at most"
-    checklist.say("ambient", PROBABLE, f"terms {same} degree {degree}, by values at multiples")
+    # The difference as a polynomial in weights, samples and t, or in weights and samples.
+    most, bits = jacobian_of(network).label_bound
+    bits += 1 if homogeneous else degree + 2 + most * (degree + 1).bit_length()
+    meetings = jacobian_of(network).entry_bound.meetings
+    error = deficit_probability(1, 2 * most, bits, meetings)
+    text = f"terms {same} degree {degree}, by values at multiples: {error_words(error)}"
+    checklist.say("ambient", PROBABLE, text)
 
 
 def _rank(

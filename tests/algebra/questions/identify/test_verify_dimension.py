@@ -74,11 +74,19 @@ def test_exactly_the_numerical_rank_is_accepted(net, data):
 
 
 def test_what_is_only_probable_is_said():
-    """A dimension below both counts is at most probable; one that meets a count is proved."""
-    net = LinearFeedForward(q=2, widths=(1,), d=2, m=1)
-    found = DIMENSION.verify(proof(net, {}, 3))
+    """A dimension below all counts is at most probable, with a bound; one that meets a count is
+    proved."""
+    square = {"polynomial": [0, 0, 1]}
+    net = FeedForward(q=5, widths=(5, 3), d=1, m=1, activation=square)
+    found = DIMENSION.verify(dimension_of(net).proof_file())
     statuses = [check.status for check in found.checks if check.place == "dimension"]
     assert statuses == ["proved", "probable"]
+    said = [check for check in found.checks if check.status == "probable"]
+    assert [check.place for check in said] == ["ambient", "expected", "dimension"]
+    assert all("error at most 2^-" in check.text for check in said)
+    net = LinearFeedForward(q=2, widths=(1,), d=2, m=1)
+    found = DIMENSION.verify(proof(net, {}, 3))
+    assert [c.status for c in found.checks if c.place == "dimension"] == ["proved", "proved"]
     full = LinearFeedForward(q=2, widths=(2,), d=2, m=1)
     found = DIMENSION.verify(proof(full, {}, 4))
     assert {check.status for check in found.checks if check.place == "dimension"} == {"proved"}
