@@ -18,6 +18,9 @@ import numpy as np
 from algebra.networks.activation import ANALYTIC, LINEAR, RELU
 from algebra.programs.program import Node, Program, matrix_shape
 
+# Entries of a matrix, whose places are looked at: 80 MB.  Of larger ones no trial is decided.
+_MOST = 10_000_000
+
 
 @dataclass(frozen=True)
 class AffineLayer:
@@ -108,7 +111,8 @@ def _value(program: Program, node: Node, of: list[_Value]) -> _Value | None:
         case "block", []:
             if node.batched:
                 return _Units(node.size)
-            return _Entries(node.name, np.arange(node.size).reshape(node.shape))
+            if node.size <= _MOST:
+                return _Entries(node.name, np.arange(node.size).reshape(node.shape))
         case "index", [_Entries() as own] if node.where is not None and (node.where >= 0).all():
             return replace(own, places=own.places.ravel()[node.where])
         case "index", [_Units() as own] if node.where is not None:

@@ -134,3 +134,11 @@ def test_a_single_layer_and_choices_of_inputs_are_none():
     W, V = build.weight("W", (2, 3)), build.weight("V", (1, 2))
     hidden = build.rectified(build.contract("ij,j->i", W, x))
     assert layers_of(build.program(build.contract("ij,j->i", V, hidden))) is None
+
+
+def test_huge_matrices_are_not_looked_at(monkeypatch):
+    """The places of their entries would take memory."""
+    program, _ = layered(random.Random("huge"), "tanh")
+    assert layers_of(program) is not None
+    monkeypatch.setattr("algebra.networks.layered._MOST", 0)
+    assert layers_of(program) is None
