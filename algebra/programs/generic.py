@@ -332,10 +332,13 @@ def _weights(
 ) -> dict[str, Residues]:
     """Weights: given or drawn, with their updates by `factors`, which are drawn by default."""
     own = _factors(model, p, rng) if factors is None else factors
+    # Those of a file or a module, of which integers over one denominator may be long.
+    residues = getattr(model.values, "residues", None)
     out = {}
     for name, shape in model.program.weights.items():
         if name in model.values:
-            out[name] = _residues(*model.values[name], p).reshape(shape)
+            held = residues(name, p) if residues else _residues(*model.values[name], p)
+            out[name] = held.reshape(shape)
             if name in model.free:
                 drawn = random_residues(shape, p, rng)
                 out[name] = np.where(model.free[name], drawn, out[name])

@@ -12,7 +12,7 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.files.arrays import read_array, read_arrays
 from algebra.files.opening import FILE_LIMITS
-from algebra.programs.onnx.values import over_denominator
+from algebra.programs.onnx.values import ExactNumbers, over_denominator
 from algebra.programs.tokens import one_hot
 from matchprob.api.models import check_padding
 
@@ -195,11 +195,12 @@ def training_pieces(read: Read, subset: Subset, *, seed: int = 0) -> Iterator[Pi
     yield from drawn_pieces(read, given, updates, at=TRAINING, seed=seed)
 
 
-def frozen(read: Read, learns: Sequence[str]) -> dict[str, tuple[np.ndarray, int]]:
+def frozen(read: Read, learns: Sequence[str]) -> Mapping[str, tuple[np.ndarray, int]]:
     """The values of all weights but those that learn."""
-    kept = set(learns)
-    return {name: read.values[name] for name in read.program.weights
-            if name in read.values and name not in kept}  # fmt: skip
+    names = [n for n in read.program.weights if n in read.values and n not in set(learns)]
+    if isinstance(read.values, ExactNumbers):
+        return read.values.only(names)
+    return {name: read.values[name] for name in names}
 
 
 def moved_model(
@@ -213,9 +214,9 @@ def moved_model(
 
     assert own is not None
     rng = np.random.default_rng([seed, sum(int(mask.sum()) for mask in masks.values())])
-    values = dict(own.model.values)
+    held, arrays = own.model.values, dict[str, np.ndarray]()
     for name, mask in masks.items():
-        before = doubles(*values[name]).reshape(mask.shape)
+        before = doubles(*held[name]).reshape(mask.shape)
         # By their own size; biases, and what is 0, by a half at least.
         size = float(np.sqrt((before**2).mean()))
         size = max(size, 0.5) if mask.ndim < 2 or not size else size
@@ -223,7 +224,12 @@ def moved_model(
         single = moved.astype(np.float32)
         # Numbers that stay are those that they were.
         is_single = bool((single == moved)[~mask].all())
-        values[name] = over_denominator(single if is_single else moved, name)
+        arrays[name] = single if is_single else moved
+    values: Mapping[str, tuple[np.ndarray, int]] = (
+        held.only(held, arrays)
+        if isinstance(held, ExactNumbers)
+        else {**held, **{name: over_denominator(own, name) for name, own in arrays.items()}}
+    )
     inputs = {name: doubles(*table) for name, table in own.model.inputs.items()} or None
     patterns = own_patterns(
         read.program, values, tokens=read.tokens, inputs=inputs, backward=True, seed=seed

@@ -90,6 +90,13 @@ def _special() -> Any:
     return special
 
 
+def _is_near(a: np.ndarray, b: np.ndarray | int, most: float) -> np.ndarray:
+    """Whether entries differ by so little at most, with one array of doubles, or none, beside."""
+    found: np.ndarray = a <= b + most
+    found &= a >= b - most
+    return found
+
+
 # From names of weights to such weights.
 Near = Callable[[Collection[str]], Mapping[str, np.ndarray]]
 
@@ -119,7 +126,7 @@ class _Recorder(EntryArithmetic):
         number, size = self._numbers[id(node)], self._check(node, a)
         found = self.pattern[number] = a > 0
         if self.notes_kinks:
-            self._note(number, np.abs(a) <= _ROUNDING * size)
+            self._note(number, _is_near(a, 0, _ROUNDING * size))
         return found
 
     def _note(self, number: int, kinks: np.ndarray) -> None:
@@ -144,9 +151,11 @@ class _Recorder(EntryArithmetic):
         size = max(self._check(node, positive), self._check(node, other))
         self.pattern[number] = positive > second
         if self.notes_kinks:
-            kinks = np.abs(positive - second) <= _ROUNDING * size
+            kinks = _is_near(positive, second, _ROUNDING * size)
             # Units that are off have the maximum 0, at all weights near these.
-            self._note(number, kinks & (self._maxima[number] | (positive != 0)))
+            if not self._maxima[number]:
+                kinks &= positive != 0
+            self._note(number, kinks)
         return np.asarray(np.maximum(positive, second))
 
     def constant(self, table: np.ndarray, denominator: int) -> np.ndarray:
@@ -377,8 +386,12 @@ def drawn_patterns(
     callable
         From the number of samples to the signs, by the numbers of the choosing nodes.
     """
-    given = {name: doubles(*own).reshape(program.weights[name]) for name, own in
-             (fixed or {}).items()}  # fmt: skip
+
+    @cache
+    def given() -> dict[str, np.ndarray]:
+        own = fixed or {}
+        return {name: doubles(*own[name]).reshape(program.weights[name]) for name in own}
+
     made: list[dict[str, np.ndarray]] = []
     tries = iter(range(_TRIES))
 
@@ -391,7 +404,7 @@ def drawn_patterns(
                 raise NoPattern(f"values at {_TRIES} drawn weights are no numbers (they overflow)")
             rng = _generator(seed, number, "pattern")
             with suppress(NoPattern), np.errstate(all="ignore"):
-                own = given | _updated(given, updates or {}, rng)
+                own = given() | _updated(given(), updates or {}, rng)
                 made.append(_standardized(program, tokens, support or {}, positive, rng, own))
         return made[0]
 
@@ -402,7 +415,7 @@ def drawn_patterns(
 
     return _PatternsAt(
         program, lambda m: _samples(program, m, tokens, seed), weights, redraws=True,
-        few=None if given else few,
+        few=None if fixed else few,
     )  # fmt: skip
 
 

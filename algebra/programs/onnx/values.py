@@ -13,7 +13,7 @@ N is a prime that occurs as a size in no graph, so that N is visible in computed
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
@@ -21,6 +21,7 @@ from itertools import pairwise
 import numpy as np
 
 from algebra.errors import InputError, one_line
+from algebra.linalg.residues import times
 from algebra.programs.program import Builder, Shape, Value
 
 # The size of a batch axis without a given number.
@@ -175,6 +176,28 @@ class ExactNumbers(Mapping[str, tuple[np.ndarray, int]]):
         if array.size <= _KEPT:
             self._exact[name] = found
         return found
+
+    def residues(self, name: str, p: int) -> np.ndarray:
+        """The numbers modulo an odd prime: m 2^e, without integers over one denominator."""
+        array = self._arrays[name]
+        out, flat = np.empty(array.size, np.int64), array.reshape(-1)
+        for start in range(0, flat.size, _BLOCK):
+            part = slice(start, start + _BLOCK)
+            if array.dtype.kind in "biu":
+                out[part] = flat[part].astype(np.int64) % p
+                continue
+            mantissas, exponents = np.frexp(flat[part].astype(np.float64))
+            least = int(exponents.min())
+            powers = [pow(2, k - 53, p) for k in range(least, int(exponents.max()) + 1)]
+            numbers = np.ldexp(mantissas, 53).astype(np.int64) % p
+            out[part] = times(numbers, np.array(powers, np.int64)[exponents - least], p)
+        return out.reshape(array.shape)
+
+    def only(self, names: Iterable[str], others: Mapping[str, np.ndarray] = {}) -> ExactNumbers:
+        """Some of the arrays, perhaps with others in their places."""
+        out = ExactNumbers()
+        out._arrays = {name: others.get(name, self._arrays[name]) for name in names}
+        return out
 
     def __contains__(self, name: object) -> bool:
         return name in self._arrays

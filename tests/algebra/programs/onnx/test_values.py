@@ -54,6 +54,33 @@ def test_the_batch_axis_is_followed_through_reshapes():
     refuses("splits the batch axis", moves.reshaped, moved, (2, -1))
 
 
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.random.default_rng(0).standard_normal((30, 7)) * 10.0 ** np.arange(-30, 40, 10),
+        np.array([0.0, -0.0, 5e-324, -1.5e308, 0.1]),
+        np.float32([0, 0.1, -3e-40, 3e38]),
+        np.float16([0.1, -6e-8, 65504]),
+        np.array([[-3, 2**62], [0, -(2**63)]]),
+        np.array([True, False]),
+    ],
+)
+@pytest.mark.parametrize("p", [8388593, 2**61 - 1])
+def test_exact_values_modulo_a_prime(array, p):
+    """Residues without integers over one denominator are those of the fractions."""
+    found = ExactNumbers()
+    found.add("a", array)
+    residues = found.residues("a", p)
+    assert residues.shape == array.shape
+    exact = [Fraction(value) for value in array.ravel().tolist()]
+    assert residues.ravel().tolist() == [
+        one.numerator * pow(one.denominator, -1, p) % p for one in exact
+    ]
+    some = found.only(["a"], {"a": np.ones(2)})
+    assert some["a"][0].tolist() == [1, 1]
+    assert found["a"][0].shape == array.shape
+
+
 def test_exact_values_are_made_when_they_are_asked_for():
     """Names are known at once, and entries that are no numbers refused; values follow exactly."""
     found = ExactNumbers()
