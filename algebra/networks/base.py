@@ -430,8 +430,8 @@ class Network(Programmed):
         """Number of weights p."""
         return sum(rows * columns for rows, columns in self.shapes.values())
 
-    def drawn_model(self, support: Support) -> tuple[Model, int | None] | None:
-        """The model to draw if ranks need one, and the ambient dimension."""
+    def drawn_model(self, support: Support) -> Model | None:
+        """The model to draw if ranks need one."""
         return None
 
     @property

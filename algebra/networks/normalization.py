@@ -192,10 +192,8 @@ class NormNet(HasPatternCost, Network):
                 x = build.rectified(x)
         return build.program(x)
 
-    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
-        """Affine functions without ReLU."""
-        ambient = self.d * (self.q + 1) if self.is_linear else None
-        return Model(self.program(), support=support), ambient
+    def drawn_model(self, support: Support) -> Model:
+        return Model(self.program(), support=support)
 
     def teach(
         self, teacher: Mapping[str, Matrix], X: Matrix, matmul: Matmul = operator.matmul

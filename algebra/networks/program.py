@@ -294,8 +294,8 @@ class ProgramNetwork(HasPieces):
             name: np.asarray(mask, bool).reshape(shapes[name]) for name, mask in support.items()
         }
 
-    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
-        return Model(self.program(), self.read.tokens, support=self._existing(support)), None
+    def drawn_model(self, support: Support) -> Model:
+        return Model(self.program(), self.read.tokens, support=self._existing(support))
 
     @cached_property
     def functions(self) -> frozenset[str]:
@@ -548,7 +548,7 @@ class ProgramNetwork(HasPieces):
         if not functions <= set(EXPONENTIAL) or "_signs" in self.__dict__:
             return ""
         shapes = self.program().weights
-        model, _ = self.drawn_model(support)
+        model = self.drawn_model(support)
         free = self.__dict__.get("_free")
         if free is not None:
             own = {n: mask.reshape(shapes[n]) for n, mask in free.items()}

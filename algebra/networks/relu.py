@@ -68,9 +68,8 @@ class ShallowReLU(HasUnits, HasLimits, HasPatternCost, HasRectifiedLayers):
     def all_active(self) -> LinearFeedForward:
         return LinearFeedForward(q=self.q, widths=(self.n,), d=self.d, m=self.m)
 
-    def drawn_model(self, support: Support) -> tuple[Model, int | None]:
-        """The functions are piecewise linear: no finite ambient dimension."""
-        return Model(self.program(), support=support), None
+    def drawn_model(self, support: Support) -> Model:
+        return Model(self.program(), support=support)
 
     def pattern_milliseconds(self, masks: Mapping[str, np.ndarray]) -> int:
         """By the pairs of a unit that learns and a sample, whose sign is open.

@@ -167,8 +167,7 @@ def dimension(
             drawn = problem.network.drawn_model(support)
             if drawn is not None:
                 name, names = str(problem.network).split(", m =")[0], tuple(problem.network.shapes)
-                drawn_pieces, ambient = _drawn(drawn[0], seed), drawn[1]
-                return dimension_on_pieces(drawn_pieces, names, name, size, ambient, seed=seed)
+                return dimension_on_pieces(_drawn(drawn, seed), names, name, size, seed=seed)
         found = dimension_of(problem.network, problem.support, seed=seed)
         if filling:
             widths = filling_widths(problem.network, most=most_width, seed=seed)

@@ -46,6 +46,7 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.problems.allocation import as_mask
 from algebra.programs.degrees import term_degrees
+from algebra.programs.program import Program
 from algebra.programs.scales import scales
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.results import Result, named
@@ -238,10 +239,19 @@ def degrees(network: Network) -> tuple[int, bool] | None:
         return 1, True
     if not network.activation.is_linear and not network.activation.is_polynomial:
         return None
-    program = network.program()
-    found = term_degrees(program, program.samples, _exponents(network))
-    least, most = found or (0, 0)
-    return int(most), least == most
+    return _degrees(network.program(), _exponents(network))
+
+
+def _degrees(program: Program, exponents: Sequence[int] = ()) -> tuple[int, bool] | None:
+    """`degrees` of a program's labels, whose functions have terms with these exponents."""
+    least, most = term_degrees(program, program.samples, exponents) or (0, 0)
+    return None if math.isinf(most) else (int(most), least == most)
+
+
+def _ambient(program: Program, degree: int, homogeneous: bool) -> int:
+    """The dimension of all polynomial maps of a degree with a program's inputs and labels."""
+    q = sum(math.prod(shape) for shape in program.samples.values())
+    return program.nodes[program.output].size * math.comb(q + degree - homogeneous, degree)
 
 
 def counted_scales(network: Network, support: Mapping[str, np.ndarray] | None) -> int | None:
@@ -257,9 +267,7 @@ def expected_dimension(
     found, alone = degrees(network), counted_scales(network, support)
     if found is None:
         return _expected(weights, alone, None), None
-    degree, homogeneous = found
-    q = network.input_shape[0]
-    ambient = network.d * len(network.label_steps) * math.comb(q + degree - homogeneous, degree)
+    ambient = _ambient(network.program(), *found)
     return _expected(weights, alone, ambient), ambient
 
 
@@ -340,7 +348,6 @@ def dimension_on_pieces(
     names: Sequence[str],
     model: str,
     parameters: int,
-    ambient: int | None = None,
     *,
     seed: int = 0,
 ) -> Dimension:
@@ -356,7 +363,6 @@ def dimension_on_pieces(
         The name.
     parameters : int
         Their number.
-    ambient : int, optional
     seed : int, optional
     """
     # Loaded here: a check of a dimension draws no pieces.
@@ -365,23 +371,26 @@ def dimension_on_pieces(
     from algebra.questions.capacity import whole_rank
     from algebra.questions.capacity.pieces import ANY
 
-    expected, most = None, parameters
+    expected, ambient, most = None, None, parameters
     tried: list[_Tried] = []
     failure: NoPattern | None = None
     is_cut = False
     try:
         for number, piece in enumerate(pieces):
             if not number:
-                alone = scales(piece.model.program, names, support=piece.model.support)
+                first = piece.model
+                alone = scales(first.program, names, support=first.support)
+                found = None if first.tokens else _degrees(first.program)
+                ambient = None if found is None else _ambient(first.program, *found)
                 expected = _expected(parameters, alone, ambient)
                 most = parameters if expected is None else expected
             try:
-                found = whole_rank(piece.model, names, seed + number, piece.samples)
+                one = whole_rank(piece.model, names, seed + number, piece.samples)
             except NoPattern as error:
                 failure = error
                 continue
-            tried.append(_Tried(*found, piece))
-            if found[0] == most:
+            tried.append(_Tried(*one, piece))
+            if one[0] == most:
                 break
     except (OutOfTime, Unfinished, KeyboardInterrupt):
         if not tried:

@@ -1,11 +1,14 @@
 """Dimensions of sets of functions: published ones, closed forms, verified proofs."""
 
 import math
+import random
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.networks.recurrent import SequenceRNN
+from algebra.problems.problem import Problem
 from algebra.programs.generic import Model
 from algebra.questions.capacity import Piece
 from algebra.questions.capacity.pieces import ANY
@@ -16,7 +19,15 @@ from algebra.questions.identify.dimension import (
 )
 from algebra.questions.identify.verify_dimension import DIMENSION
 from algebra.time_limits import OutOfTime
-from matchprob import FeedForward, LinearEstimator, LinearFeedForward, LinearRNN, ShallowReLU
+from matchprob import (
+    FeedForward,
+    LinearEstimator,
+    LinearFeedForward,
+    LinearRNN,
+    ShallowReLU,
+    dimension,
+)
+from tests.old_kinds import as_program, random_network
 from tests.refusals import refuses
 from tests.samples import many
 
@@ -147,3 +158,16 @@ def test_ranks_are_kept_if_time_ends_while_a_pattern_is_drawn():
     assert found.at_least == 9
     with pytest.raises(OutOfTime):
         dimension_on_pieces(pieces(0), names, "net", 100)
+
+
+@pytest.mark.parametrize("seed", range(many(48)))
+def test_a_model_has_the_dimensions_of_its_kind(seed):
+    """Of polynomial and analytic networks: actual, expected and ambient dimension; the program of a
+    sequence has the labels of all steps."""
+    net = random_network(random.Random(f"model/{seed}"))
+    if isinstance(net, SequenceRNN):
+        return
+    model = as_program(Problem(net, {})).network
+    found = [dimension(own) for own in (net, model)]
+    sizes = [(one.dimension, one.expected, one.ambient, one.filling) for one in found]
+    assert sizes[0] == sizes[1], net
