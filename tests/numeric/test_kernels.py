@@ -2,6 +2,7 @@
 
 import ast
 import os
+import random
 import re
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ import pytest
 from algebra.time_limits import OutOfTime, forget_spent, phases, spent, within
 from numeric import kernels
 from numeric.kernels import cache_folder
+from tests.samples import LONG
 
 TOP = Path(__file__).parents[2]
 
@@ -78,7 +80,7 @@ def test_every_source_of_machine_code_is_in_the_key(tmp_path):
     before = kernels.kernel_key(tree)
     assert before == kernels.kernel_key(TOP)
     names = kernels.sources(tree)
-    for name in names:
+    for name in names if LONG else random.sample(sorted(names), 8):
         (tree / name).write_bytes(names[name] + b"\n")
         changed = kernels.kernel_key(tree)
         assert changed != before, name
