@@ -152,7 +152,10 @@ def test_interrupts_at_any_time(wait, folder):
     assert [text for text in wrong if text] == []
 
 
-@pytest.mark.parametrize(("number", "engine"), [(NUMBERS[0], "exact"), (NUMBERS[1], "homotopy")])
+@pytest.mark.parametrize(
+    ("number", "engine"),
+    [(NUMBERS[0], "exact"), pytest.param(NUMBERS[1], "homotopy", marks=pytest.mark.long)],
+)
 def test_the_message_says_what_the_store_holds(number, engine, tmp_path, folder):
     """Finished trials are printed and stored; the message says their number and how to continue."""
     store = tmp_path / "kept.sqlite"

@@ -141,7 +141,7 @@ def test_instances_of_problems_with_all_options():
     rng, seen = random.Random("reductions"), set()
     noisy = Distribution(weights="uniform", scale={"W1": 3}, noise="1/10")
     scaled = Distribution(scale={"W": 1000}, signs={"D": [[1, -1]]})
-    problems = [random_options(rng) for _ in range(many(60))]
+    problems = [random_options(rng) for _ in range(many(60, 15))]
     problems.append(Problem(NET, {"g1": "all", "W2": [[1] * 3] * 3}, distribution=noisy))
     net = FeedForward(2, (2,), 2, 3, activation="linear")
     zeros = {"W1": [[1, 0], [1, 1]]}

@@ -105,12 +105,17 @@ def check(pictures, width):
 # A figure that both tests draw is drawn by the first, in a column, and one that is only stored by
 # the second in a column; in a long run all are drawn by both tests at both widths.
 _BOTH = set(NAMES) & set(KEPT_FIGURES)
+# Laid out by the function that lays out another one.
+_TWINS = {"fig2b", "fig3b", "norm-fig4"}
 
 
 def at_widths(names, spared):
     return [
         pytest.param(
-            name, width, marks=[pytest.mark.long] * (width in (spared if name in _BOTH else [None]))
+            name,
+            width,
+            marks=[pytest.mark.long]
+            * (name in _TWINS or width in (spared if name in _BOTH else [None])),
         )
         for name in names
         for width in (None, "85mm")

@@ -38,7 +38,7 @@ KNOWN = [number for number, found in enumerate(COUNTS) if found is not None]
 TIED = Problem(NET, {"W": {"tied": [[1, 2], [2, 1]]}})
 
 
-@pytest.mark.parametrize("number", KNOWN if LONG else KNOWN[:: len(KNOWN) // 8])
+@pytest.mark.parametrize("number", KNOWN if LONG else KNOWN[:: len(KNOWN) // 5])
 def test_counts_are_those_of_msolve(number):
     """Real and complex solutions are those that msolve finds of the labels in another chart."""
     asked = oracle.problem(number)

@@ -21,7 +21,7 @@ RECURRENT = mp.Problem(
 
 
 @pytest.mark.parametrize("name", sorted(_INVERSES))
-@pytest.mark.parametrize("count", [1, 2, 3])
+@pytest.mark.parametrize("count", [1, pytest.param(2, marks=pytest.mark.long), 3])
 def test_one_unit_has_a_closed_form(name, count):
     """A unit with as many weights as samples: its values are given by the labels, so its match is
     unique, and exists where these are within the bounds of φ."""

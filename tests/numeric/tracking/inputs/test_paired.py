@@ -20,7 +20,12 @@ def finished(case, count=1):
     return target, finish_in_pairs(form, a.vector, [(target.parameters, path)] * count)
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
+# The second is alike the first.
+@pytest.mark.parametrize(
+    "case",
+    [pytest.param(c, marks=[pytest.mark.long] * (k == 1)) for k, c in enumerate(CASES)],
+    ids=str,
+)
 def test_a_path_in_pairs_ends_at_the_exact_instance(case):
     """Its weights agree with those in many bits to more than 22 digits, and are proved."""
     _, form, instance, _, _, (_, b) = line_of(case)
