@@ -43,41 +43,20 @@ from algebra.problems.problem import Problem
 Matrices = Mapping[str, np.ndarray]
 
 # What says how instances are drawn, and nothing about their solutions.
-DRAWN: Features = frozenset(
-    (
-        Feature.BOUNDED,
-        Feature.DISCRETE,
-        Feature.SCALES,
-        Feature.RANDOM_CELLS,
-        Feature.NOT_CONTAINED,
-        Feature.TEACHER_ON_PIECES,
-        *GIVEN_DATA,
-        *UNTAUGHT,
-    )
-)
+DRAWN: Features = GIVEN_DATA | UNTAUGHT | {
+    Feature.BOUNDED, Feature.DISCRETE, Feature.SCALES, Feature.RANDOM_CELLS, Feature.NOT_CONTAINED,
+    Feature.TEACHER_ON_PIECES,
+}  # fmt: skip
 MEASURED: Features = frozenset(
-    (Feature.SIGNS, Feature.MEASURED, Feature.EXACT, Feature.BOUNDED_MEASURED)
+    {Feature.SIGNS, Feature.MEASURED, Feature.EXACT, Feature.BOUNDED_MEASURED}
 )
-CONSTRAINED: Features = frozenset((Feature.BOUNDS, Feature.MATCH_SIGNS))
-UPDATED: Features = frozenset((Feature.LOW_RANKS, Feature.GAINS, Feature.TIES))
+CONSTRAINED: Features = frozenset({Feature.BOUNDS, Feature.MATCH_SIGNS})
+UPDATED: Features = frozenset({Feature.LOW_RANKS, Feature.GAINS, Feature.TIES})
 # What problems can have whose instances are solved for some of the weights.
-OF_INSTANCES: Features = (
-    DRAWN
-    | MEASURED
-    | CONSTRAINED
-    | {
-        Feature.ZEROS,
-        Feature.POLYNOMIAL,
-        Feature.ANALYTIC,
-        Feature.BOUNDED_NONLINEAR,
-        Feature.DENSE_TARGET,
-        Feature.OWN_WEIGHTS,
-        Feature.RESTING_TEACHER,
-        Feature.RESTING_RESTRICTED,
-    }
-)
-
-
+OF_INSTANCES: Features = DRAWN | MEASURED | CONSTRAINED | {
+    Feature.ZEROS, Feature.POLYNOMIAL, Feature.ANALYTIC, Feature.BOUNDED_NONLINEAR,
+    Feature.DENSE_TARGET, Feature.OWN_WEIGHTS, Feature.RESTING_TEACHER, Feature.RESTING_RESTRICTED,
+}  # fmt: skip
 # What the solutions of the reduced problem are; of the second nothing follows if there are none.
 SAME, SOME = "the same solutions", "some of the solutions"
 

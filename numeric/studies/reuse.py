@@ -17,7 +17,7 @@ from functools import lru_cache
 import numpy as np
 
 from algebra.problems.allocation import Allocation
-from algebra.problems.reduction import lowered
+from algebra.problems.reduction import solved
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts
 from numeric.engines.base import engine_info, family_name
@@ -25,7 +25,7 @@ from numeric.families.relu.pairs import obeying_witnesses
 from numeric.studies.store import Store
 from numeric.studies.trials import RECORDS_VERSION, TrialSeries
 from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions
-from numeric.trials.instances import Instance, ReducedInstance, draw_instance, reduced
+from numeric.trials.instances import Instance, draw_instance, lowered_instance
 
 
 class Reuse:
@@ -41,7 +41,6 @@ class Reuse:
         self.work = work
         self.problem = work.problem
         self.free = work.problem.without_constraints()
-        self._lowered = lowered(work.problem)
         self._plans = engine_info(work.settings.engine).plans
         self._relu = family_name(work.problem.network) == "relu"
         self._rules = lru_cache(maxsize=64)(self._rules_of)
@@ -82,15 +81,12 @@ class Reuse:
         if count.status != COMPLETE or len(count.solutions) != count.real or not self._plans:
             return None
         instance = draw_instance(self.problem, self.work.seed, count.index)
-        if self._lowered is not None:
-            inner = reduced(instance, self._lowered)
-            found = self._held(_reordered(count, inner), inner)
-            if found is not None:
-                rows = tuple(inner.restored(s) for s in found.solutions)
-                found = replace(found, solutions=Solutions(rows))
-        else:
-            found = self._held(count, instance)
-        return found
+        inner = lowered_instance(instance)
+        found = self._held(_reordered(count, inner), inner)
+        if found is None:
+            return None
+        rows = tuple(inner.restored(s) for s in found.solutions)
+        return replace(found, solutions=Solutions(rows))
 
     def _held(self, count: InstanceCount, instance: Instance) -> InstanceCount | None:
         """A complete count restricted to the box; None if its precision does not suffice."""
@@ -99,8 +95,7 @@ class Reuse:
         return found if found.status == COMPLETE else None
 
     def _rules_of(self, allocation: Allocation) -> ConstrainedCounts:
-        problem = self.problem if self._lowered is None else self._lowered.problem
-        return ConstrainedCounts(allocation, problem.support)
+        return ConstrainedCounts(allocation, solved(self.problem).support)
 
     def _witnesses(self, count: InstanceCount) -> InstanceCount | None:
         """A count of a ReLU instance, from its solutions recomputed over Q."""
@@ -121,8 +116,8 @@ class Reuse:
         )  # fmt: skip
 
 
-def _reordered(count: InstanceCount, instance: ReducedInstance) -> InstanceCount:
-    """The count with its solutions in the order of the reduced problem."""
+def _reordered(count: InstanceCount, instance: Instance) -> InstanceCount:
+    """The count with its solutions in the order of the problem that is solved."""
     here = instance.restored(instance.allocation.cells)
     order = [here.index(cell) for cell in instance.allocation.cells]
     rows = tuple(tuple(row[k] for k in order) for row in count.solutions)

@@ -332,24 +332,9 @@ def dimension_of(
     )  # fmt: skip
 
 
-@dataclass(frozen=True)
-class _Tried:
-    """The rank of a piece, with as many samples as increase it."""
-
-    rank: int
-    samples: int
-    is_whole: bool
-    piece: Piece
-
-
 @beside_held()
 def dimension_on_pieces(
-    pieces: Iterable[Piece],
-    names: Sequence[str],
-    model: str,
-    parameters: int,
-    *,
-    seed: int = 0,
+    pieces: Iterable[Piece], names: Sequence[str], model: str, parameters: int, *, seed: int = 0
 ) -> Dimension:
     """The dimension of a program's functions: the largest rank on several pieces.
 
@@ -372,7 +357,8 @@ def dimension_on_pieces(
     from algebra.questions.capacity.pieces import ANY
 
     expected, ambient, most = None, None, parameters
-    tried: list[_Tried] = []
+    # The rank of each piece, with as many samples as increase it.
+    tried: list[tuple[tuple[int, int, bool], Piece]] = []
     failure: NoPattern | None = None
     is_cut = False
     try:
@@ -389,7 +375,7 @@ def dimension_on_pieces(
             except NoPattern as error:
                 failure = error
                 continue
-            tried.append(_Tried(*one, piece))
+            tried.append((one, piece))
             if one[0] == most:
                 break
     except (OutOfTime, Unfinished, KeyboardInterrupt):
@@ -399,8 +385,8 @@ def dimension_on_pieces(
     if not tried:
         assert failure is not None
         raise failure
-    best = max(tried, key=lambda one: one.rank)
-    rank, samples, own, at = best.rank, best.samples, best.piece.model, best.piece.at
+    (rank, samples, is_whole), best = max(tried, key=lambda one: one[0][0])
+    own, at = best.model, best.at
     exactness = argued(own, f"argued/{seed}")
     chooses = "choose" in own.functions
     # Ranks that are upper bounds are no lower bounds of the dimension.
@@ -408,7 +394,7 @@ def dimension_on_pieces(
     # On a pattern ranks are lower bounds in any case, and grow as long as rare units switch;
     # if all labels are independent, more samples have a larger rank.
     is_full = rank == samples * own.outputs
-    grows = not best.is_whole and (is_full or not chooses) and best.piece.samples is None
+    grows = not is_whole and (is_full or not chooses) and best.samples is None
     stopped = is_cut or (grows and not is_bound and rank < most)
     if not chooses and at == ANY:
         known = f"found with ranks that are {exactness.words}"
@@ -427,11 +413,11 @@ def dimension_on_pieces(
     some = every is None or samples < every
     if some and rank < most:
         known += "; other choices of tokens may have a larger one"
-    is_everywhere = best.is_whole and not (chooses or some) and at == ANY
+    is_everywhere = is_whole and not (chooses or some) and at == ANY
     return Dimension(
         None, model, rank if not is_bound and (rank == most or is_everywhere) else None,
         None if is_bound else rank, expected, ambient, parameters, samples, known,
-        patterns=tuple(one.rank for one in tried) if chooses else (), is_stopped=stopped,
+        patterns=tuple(one[0][0] for one in tried) if chooses else (), is_stopped=stopped,
         at_most=(min(rank, most) if is_everywhere else most) if is_bound else None,
     )  # fmt: skip
 

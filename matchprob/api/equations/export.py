@@ -16,7 +16,6 @@ from algebra.given import known_name
 from algebra.polynomials.rings import RationalField
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem
-from algebra.problems.reduction import lowered
 from algebra.results import Result
 from algebra.systems.core import CoreSystem
 from algebra.systems.forms import CORE, preferred_form
@@ -28,7 +27,7 @@ from matchprob.api.question import as_problem
 from matchprob.io.languages import LANGUAGES, spoken, write_system
 from matchprob.verbs.parameters import Question
 from numeric.engines.phcpy.floating_core import FloatingCore
-from numeric.trials.instances import Instance, draw_instance, reduced
+from numeric.trials.instances import Instance, draw_instance, lowered_instance
 
 if TYPE_CHECKING:
     from algebra.systems.symbolic import Elimination
@@ -226,9 +225,7 @@ def export(
         drawn = draw_instance(problem, seed, index)
     else:
         drawn = as_instance(instance, problem)
-    reduction = lowered(problem)
-    if reduction is not None:
-        drawn = reduced(drawn, reduction)
+    drawn = lowered_instance(drawn)
     allocation, (weights, X, Y) = drawn.allocation, drawn.exact
     system: CoreSystem | PolynomialSystem
     if form == CORE:
