@@ -22,8 +22,8 @@ def theorems() -> tuple[Premises, ...]:
     from algebra.families.normalization import certify as normalization
     from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
     from algebra.families.relu import certify as relu
-    from algebra.families.updates.certify import same_labels
-    from algebra.problems.as_layers import same_network
+    from algebra.problems.as_layers import AsLayers
+    from algebra.systems.equivalent_cells import AsCells
 
     argued = [
         argument(name).theorem(verdict) for name in NAMES for verdict in argument(name).covers
@@ -32,7 +32,7 @@ def theorems() -> tuple[Premises, ...]:
         RANK_DEFICIT,
         LABELS_VANISH,
         *argued,
-        *(same(verdict) for same in (same_labels, same_network) for verdict in VERDICTS[:3]),
+        *(own.theorem(verdict) for own in (AsCells, AsLayers) for verdict in VERDICTS[:3]),
         FEWER_THAN_LABELS,
         *FROM_ARBITRARY_LABELS.values(),
         *relu.THEOREMS,

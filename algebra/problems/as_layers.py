@@ -14,7 +14,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.kinds import network_from_dict
 from algebra.networks.layered import AffineLayer
-from algebra.problems.features import Feature, Features, Premises
+from algebra.problems.features import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Matrices, Reduction, covering
 
@@ -32,11 +32,6 @@ COVERED: Features = frozenset(
     )
 )
 _SAME = "the network is the same one, weight by weight"
-
-
-def same_network(verdict: str) -> Premises:
-    """The theorem that a model has the verdict of the network that it is."""
-    return Premises("same_network", verdict, dict.fromkeys(COVERED, _SAME))
 
 
 @dataclass(frozen=True)

@@ -91,6 +91,13 @@ class Reduction(ABC):
         """Whether the proof covers a problem."""
         return cls.premises.applies(problem.features)
 
+    @classmethod
+    def theorem(cls, verdict: str) -> Premises:
+        """That a problem has this verdict, about drawn data, if the one to solve has it."""
+        about = cls.premises.covers.keys() - GIVEN_DATA - {Feature.RANDOM_CELLS}
+        covers = {feature: cls.premises.covers[feature] for feature in about}
+        return replace(cls.premises, claim=verdict, covers=covers)
+
     def __post_init__(self) -> None:
         missing = self.premises.missing(self.original.features)
         if missing:

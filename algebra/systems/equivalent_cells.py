@@ -75,6 +75,11 @@ class AsCells(Reduction):
     def problem(self) -> Problem:
         return replace(self.original, learnable={**self.original.learnable, **self.masks})
 
+    @property
+    def moving(self) -> Problem:
+        """That of all cells that updates can change: the same labels where all of them are 0."""
+        return self.original.with_allocation(self.original.learning.moving)
+
 
 def as_cells(problem: Problem) -> AsCells:
     """The reduction of a problem with updates to cells, that of the linear network if it is one.

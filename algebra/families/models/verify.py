@@ -10,7 +10,7 @@ from algebra.checker.checks import Checked, CheckEffort, Checklist, nested
 from algebra.checker.claim import Claim, Conclusion, verified
 from algebra.families.models.certify import is_rectified, of_layers
 from algebra.families.relu.verify import verify_relu
-from algebra.problems.as_layers import same_network
+from algebra.problems.as_layers import AsLayers
 
 # What only the evidence on layers with ReLU has.
 ACTIVE_RANK = "active_rank"
@@ -29,6 +29,6 @@ def verify_program(data: object, effort: CheckEffort) -> Checked:
         again = verify_relu if rectified else verify_by_arguments
         found = again({**data, "problem": own.to_dict()}, effort)
         status = nested(found, checklist.say, "")
-        return Conclusion(status, same_network(claim.verdict))
+        return Conclusion(status, AsLayers.theorem(claim.verdict))
 
     return verified(data, check)

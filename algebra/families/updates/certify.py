@@ -18,10 +18,8 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.sentences import NEAR
 from algebra.certificates.tools import Effort
 from algebra.certificates.vanishing import labels_vanish
-from algebra.checker.premises import ALMOST_ALL, NONLINEAR, UPDATES
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL
 from algebra.documents import Explanation, step
-from algebra.problems.features import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.updates import LowRank
 from algebra.ranks.parametrized import by_parameters
@@ -31,23 +29,12 @@ from algebra.words import plural
 CellVerdict = Callable[[Problem, Effort], Certificate]
 
 
-def same_labels(verdict: str) -> Premises:
-    """The theorem that updates equivalent to cells have their verdict: see the module."""
-    same = "the students with updates have the labels of the students with the cells"
-    labels = Feature.ARBITRARY_LABELS, Feature.NOISE
-    covers = dict.fromkeys((*ALMOST_ALL, *UPDATES, *NONLINEAR, *labels), same)
-    return Premises("same_labels", verdict, covers)
-
-
 def certify_updates(problem: Problem, effort: Effort, certify_cells: CellVerdict) -> Certificate:
     """Decide a problem with updates if possible; `certify_cells` certifies problems of cells."""
     cells = as_cells(problem)
     plain, simpler = cells.original, cells.problem
     if labels_vanish(plain.network, plain.support):
-        moving = Problem.of(
-            plain.learning.moving, support=plain.support, distribution=plain.distribution
-        )
-        found = replace(certify_cells(moving, effort), problem=problem)
+        found = replace(certify_cells(cells.moving, effort), problem=problem)
         return replace(found, explained=_explained(found))
     if simpler.updates:
         found = certify_by_arguments(by_parameters(simpler), effort, more=problem.features)
