@@ -334,7 +334,7 @@ def _checked(
         )
     names = [name for name in every if name in chosen]
     inputs = data
-    if data is None and not found.tokens:
+    if data is None:
         varied = found.example and all(len(np.unique(a)) > 1 for a in found.example.values())
         inputs = found.example if varied else None
     source = "`data`" if data is not None else "`example_inputs`"

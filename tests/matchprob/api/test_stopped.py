@@ -243,3 +243,17 @@ def test_a_direction_that_exists_by_the_small_number_in_a_norm(eps, rank):
     text = str(found.document().why)
     assert ("by the small number in a normalization only" in text) == (rank == 12)
     assert (row.at_weights.smallest < 1e-10 * row.at_weights.largest) == (rank == 12)
+
+
+def test_a_check_is_at_the_tokens_of_the_example():
+    """A unit that is on for the third token only is off for an example without it."""
+    net = Computes(lambda s, i: s.b(torch.relu(s.e(i)).sum(1)),
+                   e=frozen(nn.Embedding(3, 1)), b=nn.Linear(1, 1))  # fmt: skip
+    net.e.weight.data = torch.tensor([[-1.0], [-2.0], [1.0]])
+    checked = [
+        mp.capacity(net, example_inputs=torch.tensor(tokens), check=True)
+        for tokens in ([[0, 1], [1, 0]], [[0, 1], [1, 2]])
+    ]
+    assert [found.effective for found in checked] == [1, 2]
+    assert [(one.name, one.where) for one in checked[0].without_effect] == [("b.weight", "here")]
+    assert checked[1].without_effect == ()
