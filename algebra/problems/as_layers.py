@@ -84,9 +84,6 @@ class AsLayers(Reduction):
             weights
         )
 
-    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        return self.weights(teacher, one)
-
     def _moved(self, tables: Matrices) -> dict[str, np.ndarray]:
         """Tables under the names of the layers, in their order of rows."""
         turned = self._turned

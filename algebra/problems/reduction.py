@@ -125,7 +125,7 @@ class Reduction(ABC):
 
     def teacher(self, teacher: Matrices, one: Any) -> Matrices:
         """Weights of the reduced network that give the teacher's labels, if there are any."""
-        return teacher
+        return self.weights(teacher, one)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
         """The samples of the reduced problem; the labels are unchanged."""
@@ -271,9 +271,6 @@ class TimeUnit(Reduction):
 
     def weights(self, weights: Matrices, one: Any) -> Matrices:
         return {**weights, self.matrix: weights[self.matrix] * self._factor(one, -1)}
-
-    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        return self.weights(teacher, one)
 
     def samples(self, X: np.ndarray, one: Any) -> np.ndarray:
         # The rows of X, step by step: the last step's are multiplied by W once.

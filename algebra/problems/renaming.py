@@ -82,9 +82,6 @@ class Renamed(Reduction):
     def weights(self, weights: Matrices, one: Any) -> Matrices:
         return {name: value[np.ix_(*self._places(name))] for name, value in weights.items()}
 
-    def teacher(self, teacher: Matrices, one: Any) -> Matrices:
-        return self.weights(teacher, one)
-
 
 def renamed(problem: Problem, allocation: Allocation) -> Renamed:
     """The renaming that maps an allocation to the first one of its orbit.
