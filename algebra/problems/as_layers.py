@@ -47,22 +47,27 @@ class AsLayers(Reduction):
 
     @classmethod
     def accepts(cls, problem: Problem) -> bool:
-        return _layers(problem.network) is not None and super().accepts(problem)
+        return _found(problem.network) is not None and super().accepts(problem)
+
+    @cached_property
+    def layers(self) -> tuple[AffineLayer, ...]:
+        """The layers of the model, first to last."""
+        found = _found(self.original.network)
+        assert found is not None
+        return found[1]
 
     @cached_property
     def names(self) -> dict[str, str]:
         """The matrix that each parameter of the model is."""
-        _, layers = _layers(self.original.network) or ("", ())
-        found = {layer.matrix: f"W{k}" for k, layer in enumerate(layers, 1)}
-        for k, layer in enumerate(layers, 1):
+        found = {layer.matrix: f"W{k}" for k, layer in enumerate(self.layers, 1)}
+        for k, layer in enumerate(self.layers, 1):
             if layer.bias:
-                found[layer.bias] = "e" if k == len(layers) else f"c{k}"
+                found[layer.bias] = "e" if k == len(self.layers) else f"c{k}"
         return found
 
     @cached_property
     def _turned(self) -> frozenset[str]:
-        _, layers = _layers(self.original.network) or ("", ())
-        return frozenset(layer.matrix for layer in layers if layer.is_transposed)
+        return frozenset(layer.matrix for layer in self.layers if layer.is_transposed)
 
     @cached_property
     def problem(self) -> Problem:
@@ -93,8 +98,8 @@ class AsLayers(Reduction):
         }
 
 
-def _layers(network: Network) -> tuple[str, tuple[AffineLayer, ...]] | None:
-    """The layers of a model; None for others."""
+def _found(network: Network) -> tuple[str, tuple[AffineLayer, ...]] | None:
+    """The function and the layers of a model; None for other networks."""
     found: tuple[str, tuple[AffineLayer, ...]] | None
     found = getattr(network, "affine_layers", None)
     return found
@@ -102,7 +107,9 @@ def _layers(network: Network) -> tuple[str, tuple[AffineLayer, ...]] | None:
 
 def _network(model: Network) -> Network:
     """The feed-forward network of its kind."""
-    function, layers = _layers(model) or ("", ())
+    found = _found(model)
+    assert found is not None
+    function, layers = found
     q, m, d = model.input_shape[0], model.m, layers[-1].size
     widths = tuple(layer.size for layer in layers[:-1])
     biases = any(layer.bias for layer in layers)
