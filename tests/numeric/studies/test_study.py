@@ -225,7 +225,7 @@ def test_half_width_does_not_depend_on_workers():
     assert first.running.half_width > exact.half_width
 
 
-def cluster_records(trials, kill_at):
+def cluster_records(trials, kill_at, problem=LINEAR):
     """Records by a Dask cluster of two processes, one of which is killed at some trials."""
     distributed = pytest.importorskip("distributed")
     os.environ["PYTHONPATH"] = str(ROOT)
@@ -234,7 +234,7 @@ def cluster_records(trials, kill_at):
             n_workers=2, threads_per_worker=1, processes=True, dashboard_address=":0",
             env={"PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1"},
         ) as cluster,
-        Study(LINEAR, scheduler=cluster.scheduler_address) as study,
+        Study(problem, scheduler=cluster.scheduler_address) as study,
     ):  # fmt: skip
         killed = []
 
@@ -284,9 +284,9 @@ def test_a_cluster_without_workers_ends_the_work(monkeypatch):
 @pytest.mark.long
 def test_cluster_whose_workers_keep_dying():
     """Ten Dask workers killed during the work: the records of one process."""
-    found, killed = cluster_records(6000, set(range(500, 5500, 500)))
+    found, killed = cluster_records(6000, set(range(500, 5500, 500)), DIAGONAL)
     assert len(killed) >= 8
-    assert found == records_of(LINEAR, 6000)
+    assert found == records_of(DIAGONAL, 6000)
 
 
 def test_bad_arguments(tmp_path, monkeypatch):
