@@ -36,6 +36,30 @@ class Directions(torch.nn.Module):
         return found @ self.mix.T
 
 
+class Encoder(torch.nn.Module):
+    """One block for six positions, a mean over them and six labels: 4,678 parameters."""
+
+    def __init__(self):
+        super().__init__()
+        self.emb = torch.nn.Linear(8, 16)
+        self.pos = torch.nn.Parameter(torch.randn(6, 16) / 10)
+        self.enc = torch.nn.TransformerEncoderLayer(
+            16, 2, 96, dropout=0, activation="gelu", batch_first=True
+        )
+        self.head = torch.nn.Linear(16, 6)
+
+    def forward(self, x):
+        """The labels of a sequence."""
+        return self.head(self.enc(self.emb(x) + self.pos).mean(1))
+
+
+def by_default(learn):
+    """Rows of a small model: some subsets, or those that are chosen by default."""
+    read = mp.from_torch(Encoder().eval(), torch.randn(2, 6, 8))
+    found = mp.capacity(read, learn)
+    return f"{len(found.subsets)} rows, the largest rank {max(s.rank for s in found.subsets)}"
+
+
 def checked(name):
     """Numbers of parameters that learn, and that have an effect."""
     module, inputs = REAL[name]()
@@ -65,6 +89,8 @@ ROWS = {
     "LoRA GPT-2 small": (adapted, "GPT-2 small", ["*c_attn.weight"]),
     "LoRA BERT-base": (adapted, "BERT-base", ["*query.weight,*value.weight"]),
     "biases ResNet-18": (biased, "ResNet-18"),
+    "four rows, 4,678": (by_default, ["biases", "norms", "head*", "all"]),
+    "default rows, 4,678": (by_default, []),
 }
 
 
