@@ -7,6 +7,7 @@ sides and are never dropped.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -77,23 +78,24 @@ class Estimate(Result):
         """Trials done."""
         return len(self.counts)
 
-    def _tally(self, outcome: str) -> int:
-        return sum(count.outcome == outcome for count in self.counts)
+    @cached_property
+    def _tally(self) -> Counter[str]:
+        return Counter(count.outcome for count in self.counts)
 
     @property
     def matched(self) -> int:
         """Trials with a certified real solution."""
-        return self._tally("matched")
+        return self._tally["matched"]
 
     @property
     def unmatched(self) -> int:
         """Trials with a complete count of no real solution."""
-        return self._tally("unmatched")
+        return self._tally["unmatched"]
 
     @property
     def undetermined(self) -> int:
         """Number of undecided trials."""
-        return self._tally("undetermined")
+        return self._tally["undetermined"]
 
     @property
     def estimate(self) -> float | None:
@@ -108,7 +110,7 @@ class Estimate(Result):
         decided = self.matched + self.unmatched
         return self.matched / decided if decided else None
 
-    @property
+    @cached_property
     def certified(self) -> float | None:
         """1 or 0 if a verdict on the allocation settles every trial; else None.
 
