@@ -25,7 +25,7 @@ from algebra.ranks.jacobian import all_cells, everything_learns
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
 
-_RULE = "every existing weight learns: the teacher is a student"
+RULE = "every existing weight learns: the teacher is a student"
 
 
 def search(case: Case) -> FoundEvidence | None:
@@ -34,7 +34,7 @@ def search(case: Case) -> FoundEvidence | None:
         case.problem.allocation, case.problem.support
     ):
         return None
-    return FoundEvidence(MAXIMAL, _RULE, True)
+    return FoundEvidence(MAXIMAL, RULE, True)
 
 
 def check(problem: Problem, value: bool, claimed: Claimed) -> str:

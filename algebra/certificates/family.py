@@ -10,7 +10,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from algebra.checker.checks import Checked, CheckEffort
-from algebra.networks.base import Support
+from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Features
 from algebra.problems.problem import Problem
@@ -55,6 +55,10 @@ class Family(ABC):
 
         With `all_forms` every form is eliminated, not only the one with the smaller core.
         """
+
+    def reaches_any_labels(self, network: Network) -> bool:
+        """Whether its theorems are about arbitrary labels (`algebra.families.arbitrary_labels`)."""
+        return False
 
     def own_theorems(self, problem: Problem) -> dict[str, str]:
         """What theorems on this family only, as stated in the papers, say of a problem."""

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from algebra.certificates.tools import Effort, Tools
 from algebra.errors import InputError
-from algebra.families.registry import family_of, reaches_any_labels
+from algebra.families.registry import family_of
 from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import limited
@@ -67,7 +67,7 @@ def _certify(problem: Problem, effort: Effort) -> Certificate:
     on_pieces = Feature.PIECES in problem.features
     if Feature.ARBITRARY_LABELS in problem.features and (
         (on_pieces and (updated or problem.learning.size < problem.network.outputs))
-        or not reaches_any_labels(problem.network)
+        or not family_of(problem.network).reaches_any_labels(problem.network)
     ):
         from algebra.families.arbitrary_labels import certify_by_number
 

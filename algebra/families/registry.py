@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.family import Family
@@ -21,6 +20,7 @@ from algebra.checker.records import read_form
 from algebra.checker.sparse import has_sparse_form
 from algebra.checker.tables import NetworkInFile
 from algebra.checker.verdicts import FORMAT, VERSION
+from algebra.declarations import loaded
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
@@ -57,13 +57,11 @@ class FamilyOfFolder(Family):
     noun: str
 
     def _function(self, verb: str) -> Callable[..., Any]:
-        module = import_module(f"{__package__}.{self.folder}.{verb}")
-        found: Callable[..., Any] = getattr(module, f"{verb}_{self.noun}")
+        found: Callable[..., Any] = loaded(f"{__package__}.{self.folder}.{verb}:{verb}_{self.noun}")
         return found
 
     def covered(self) -> Features:
-        module = import_module(f"{__package__}.{self.folder}.certify")
-        return common(module.THEOREMS)
+        return common(loaded(f"{__package__}.{self.folder}.certify:THEOREMS"))
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         found: Certificate = self._function("certify")(problem, effort)
@@ -98,6 +96,16 @@ class FamilyByArguments(FamilyOfFolder):
 
         return verify_by_arguments(data, effort)
 
+    def reaches_any_labels(self, network: Network) -> bool:
+        return not is_on_pieces(network)
+
+
+class ModelFamily(FamilyOfFolder):
+    """Programs: on pieces, too, since each of them is known."""
+
+    def reaches_any_labels(self, network: Network) -> bool:
+        return True
+
 
 class NormalizationFamily(FamilyOfFolder):
     """Networks whose normalization layers learn, with the second paper's theorem and lemma."""
@@ -124,7 +132,7 @@ FAMILIES: dict[str, Family] = {
         NormalizationFamily("normalization", "normalization", "normnet"),
         FamilyOfFolder("relu", "relu", "relu"),
         FamilyByArguments("activations", "activations", "activated"),
-        FamilyOfFolder("programs", "models", "program"),
+        ModelFamily("programs", "models", "program"),
         FamilyByArguments("linear", "linear", "linear"),
     )
 }
@@ -135,13 +143,6 @@ def family_of(network: Network) -> Family:
     if network.family not in FAMILIES:
         raise InputError(f"a {network.title} belongs to no family that can be certified")
     return FAMILIES[network.family]
-
-
-def reaches_any_labels(network: Network) -> bool:
-    """Whether arguments are about arbitrary labels: analytic ones, or those of known pieces."""
-    own = family_of(network)
-    by_arguments = isinstance(own, FamilyByArguments) and not is_on_pieces(network)
-    return by_arguments or own.name == "programs"
 
 
 def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
@@ -157,7 +158,7 @@ def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     laws = claimed.get("distribution")
     free = isinstance(laws, Mapping) and (laws.get("labels", TEACHER) != TEACHER or "noise" in laws)
     by_number = is_on_pieces(network) and (updated or not data.get("evidence"))
-    if free and (by_number or not reaches_any_labels(network)):
+    if free and (by_number or not family_of(network).reaches_any_labels(network)):
         from algebra.families.arbitrary_labels import verify_by_number
 
         return verify_by_number(data)

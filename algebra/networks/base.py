@@ -258,6 +258,8 @@ class Network(Programmed):
     added: tuple[str, ...] = ()
     # Given parameters and samples at which ranks are wanted: `algebra.networks.own_point`.
     own_point: ClassVar[Any] = None
+    # The function and the layers of a feed-forward model: `algebra.networks.layered.layers_of`.
+    affine_layers: ClassVar[Any] = None
 
     d: int
     m: int

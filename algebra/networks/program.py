@@ -280,7 +280,9 @@ class ProgramNetwork(HasPieces):
         return chain_of(self.program(), self.m)
 
     @cached_property
-    def affine_layers(self) -> tuple[str, tuple[AffineLayer, ...]] | None:
+    def affine_layers(  # type: ignore[override]
+        self,
+    ) -> tuple[str, tuple[AffineLayer, ...]] | None:
         """The function and the layers, if a model of any weights is a feed-forward network."""
         from algebra.networks.layered import layers_of
 

@@ -47,14 +47,19 @@ class AsLayers(Reduction):
 
     @classmethod
     def accepts(cls, problem: Problem) -> bool:
-        return _found(problem.network) is not None and super().accepts(problem)
+        return problem.network.affine_layers is not None and super().accepts(problem)
 
-    @cached_property
+    @property
+    def function(self) -> str:
+        """The function between the layers: a name of an activation."""
+        function: str = self.original.network.affine_layers[0]
+        return function
+
+    @property
     def layers(self) -> tuple[AffineLayer, ...]:
         """The layers of the model, first to last."""
-        found = _found(self.original.network)
-        assert found is not None
-        return found[1]
+        layers: tuple[AffineLayer, ...] = self.original.network.affine_layers[1]
+        return layers
 
     @cached_property
     def names(self) -> dict[str, str]:
@@ -72,12 +77,24 @@ class AsLayers(Reduction):
     @cached_property
     def problem(self) -> Problem:
         original = self.original
-        network = _network(original.network)
+        network = self._network()
         missing = network.shapes.keys() - self.names.values()
         support = self._moved(original.support)
         support |= {name: np.zeros(network.shapes[name], np.int8) for name in missing}
         learnable = self._moved(original.learnable)
         return Problem(network, learnable, support, original.distribution)
+
+    def _network(self) -> Network:
+        """The feed-forward network of its kind."""
+        model, layers = self.original.network, self.layers
+        q, m, d = model.input_shape[0], model.m, layers[-1].size
+        widths = tuple(layer.size for layer in layers[:-1])
+        biases = any(layer.bias for layer in layers)
+        if self.function == LINEAR and not biases:
+            return LinearFeedForward(q=q, widths=widths, d=d, m=m)
+        if self.function == RELU and not biases and len(widths) == 1:
+            return network_from_dict({"kind": "relu", "q": q, "n": widths[0], "d": d, "m": m})
+        return FeedForward(q=q, widths=widths, d=d, m=m, activation=self.function, biases=biases)
 
     def cell(self, cell: Cell) -> Cell:
         name, i, j = cell
@@ -98,23 +115,12 @@ class AsLayers(Reduction):
         }
 
 
-def _found(network: Network) -> tuple[str, tuple[AffineLayer, ...]] | None:
-    """The function and the layers of a model; None for other networks."""
-    found: tuple[str, tuple[AffineLayer, ...]] | None
-    found = getattr(network, "affine_layers", None)
-    return found
+def decided_as_layers(problem: Problem) -> AsLayers | None:
+    """The reduction to a network of which more is known than of programs: see the module.
 
-
-def _network(model: Network) -> Network:
-    """The feed-forward network of its kind."""
-    found = _found(model)
-    assert found is not None
-    function, layers = found
-    q, m, d = model.input_shape[0], model.m, layers[-1].size
-    widths = tuple(layer.size for layer in layers[:-1])
-    biases = any(layer.bias for layer in layers)
-    if function == LINEAR and not biases:
-        return LinearFeedForward(q=q, widths=widths, d=d, m=m)
-    if function == RELU and not biases and len(widths) == 1:
-        return network_from_dict({"kind": "relu", "q": q, "n": widths[0], "d": d, "m": m})
-    return FeedForward(q=q, widths=widths, d=d, m=m, activation=function, biases=biases)
+    With ReLU, or with matrices only; arbitrary labels are decided by arguments about programs.
+    """
+    if Feature.ARBITRARY_LABELS in problem.features or not AsLayers.accepts(problem):
+        return None
+    found = AsLayers(problem)
+    return found if found.function in (LINEAR, RELU) else None

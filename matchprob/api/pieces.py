@@ -197,7 +197,8 @@ def training_pieces(read: Read, subset: Subset, *, seed: int = 0) -> Iterator[Pi
 
 def frozen(read: Read, learns: Sequence[str]) -> Mapping[str, tuple[np.ndarray, int]]:
     """The values of all weights but those that learn."""
-    names = [n for n in read.program.weights if n in read.values and n not in set(learns)]
+    kept = set(learns)
+    names = [n for n in read.program.weights if n in read.values and n not in kept]
     if isinstance(read.values, ExactNumbers):
         return read.values.only(names)
     return {name: read.values[name] for name in names}

@@ -8,9 +8,9 @@ from __future__ import annotations
 from algebra.arguments.verify import check_claim, verify_by_arguments
 from algebra.checker.checks import Checked, CheckEffort, Checklist, nested
 from algebra.checker.claim import Claim, Conclusion, verified
-from algebra.families.models.certify import is_rectified, of_layers
 from algebra.families.relu.verify import verify_relu
-from algebra.problems.as_layers import AsLayers
+from algebra.networks.activation import RELU
+from algebra.problems.as_layers import AsLayers, decided_as_layers
 
 # What only the evidence on layers with ReLU has.
 ACTIVE_RANK = "active_rank"
@@ -20,8 +20,8 @@ def verify_program(data: object, effort: CheckEffort) -> Checked:
     """Verify a certificate of a model at points of the effort's seed."""
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:
-        reduction = of_layers(claim.problem)
-        rectified = reduction is not None and is_rectified(reduction.problem)
+        reduction = decided_as_layers(claim.problem)
+        rectified = reduction is not None and reduction.function == RELU
         if reduction is None or (rectified and ACTIVE_RANK not in claim.evidence):
             return check_claim(claim, checklist, effort)
         assert isinstance(data, dict)

@@ -20,6 +20,7 @@ from typing import Any
 
 import numpy as np
 
+from algebra.arguments.everything_learns import RULE
 from algebra.certificates.certificate import Certificate
 from algebra.certificates.explanation import longer_search
 from algebra.certificates.on_ranks import certified
@@ -149,7 +150,7 @@ def _decided(problem: Problem, effort: Effort) -> Certificate:
     theorem = FEW_DIMENSIONS if certain else NO_MATCH_NEARBY
     if whole_learns:
         evidence[EVERYTHING_LEARNS.name], theorem = True, EVERYTHING_LEARNS
-        rule = "every existing weight learns: the teacher is a student"
+        rule = RULE
     elif certain:
         rule = f"no activation pattern has a rank above {bound}, and labels have rank {whole.rank}"
     elif instance is not None:

@@ -6,12 +6,16 @@ import random
 import pytest
 
 import matchprob as mp
-from algebra.families.models.certify import of_layers
+from algebra.arguments.certify import THEOREMS as ARGUED
+from algebra.checker.premises import common
 from algebra.families.registry import verify
+from algebra.families.relu.certify import THEOREMS as WITH_RELU
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.relu import ShallowReLU
 from algebra.problems.allocation import Allocation
+from algebra.problems.as_layers import COVERED, decided_as_layers
+from algebra.problems.features import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from tests.algebra.problems.test_as_layers import model, question
@@ -50,7 +54,7 @@ def test_matrices_by_columns_are_a_linear_network(seed):
     """A model without a function is decided as a chain: a root count needs one."""
     rng = random.Random(f"columns/{seed}")
     problem = question(rng, model(rng, function="linear"))
-    found = of_layers(problem)
+    found = decided_as_layers(problem)
     if not isinstance(found.problem.network, LinearFeedForward):
         return
     program, chain = (mp.certify(p, search=0.2) for p in (problem, found.problem))
@@ -63,8 +67,17 @@ def test_matrices_by_columns_are_a_linear_network(seed):
 def test_smooth_models_and_arbitrary_labels_are_decided_themselves():
     """Of these the arguments say as much of the program."""
     network = model(random.Random("smooth"), function="tanh")
-    assert of_layers(Problem(network, {})) is None
+    assert decided_as_layers(Problem(network, {})) is None
     network = model(random.Random("relu"), function="relu")
-    assert of_layers(Problem(network, {})) is not None
+    assert decided_as_layers(Problem(network, {})) is not None
     arbitrary = Problem(network, {}, distribution=mp.Distribution(labels="normal"))
-    assert of_layers(arbitrary) is None
+    assert decided_as_layers(arbitrary) is None
+
+
+def test_theorems_cover_what_is_decided_as_layers():
+    """Both families cover each feature that a reduced problem may have: another one that is carried
+    over has to be proved for them first."""
+    carried = COVERED - {Feature.ARBITRARY_LABELS, Feature.NOISE}
+    nonlinear = {Feature.POLYNOMIAL, Feature.ANALYTIC}
+    assert carried - nonlinear <= common(WITH_RELU)
+    assert carried - {Feature.PIECES} <= common(ARGUED)
