@@ -19,8 +19,9 @@ networks/       Network kinds, one file each: sizes, matrices and the map they c
 polynomials/    Polynomial rings, ideals and their points, independent of networks
 problems/       A network, what learns in it, structural zeros and laws: the problem, its file,
                 its symmetries
-programs/       Networks as lists of operations, evaluated in many arithmetics; readers of models
-questions/      Questions besides the verdict: identify, record, design, capacity, surveys, theorems
+programs/       Networks as lists of operations, evaluated in many arithmetics
+plugins/        What the core does without: models, relu, normalization, circuits, papers
+questions/      Questions besides the verdict: identify, design
 ranks/          Generic ranks: the decision whether MP = 0, and explanations by counting
 results         The base class of results: a document, a data frame, a picture
 pictures        The function that draws results, which `matchprob` registers

@@ -1,7 +1,7 @@
 """Child processes: started, waited for and ended in one place.
 
 Those that answer requests are in `algebra.workers`.  (The page's jobs are forked, by
-`matchprob.page.fork_server`, which is itself started from here.)
+`matchprob.plugins.page.fork_server`, which is itself started from here.)
 
 A child is the leader of its own session, so that Ctrl-C in a terminal reaches only this
 process, which decides whether the child ends.  Processes that the child starts stay in its group,

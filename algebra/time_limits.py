@@ -10,7 +10,7 @@ verb and the loop need no argument for it.
 Nothing else ends the work: no signal, no alarm, no trace function.  Code that cannot call
 `check_time` (a program, a compiled search, a library's long call) runs where it can be ended from
 outside: in a child process (`algebra.workers`) or with a limit of nodes that can be lowered
-while it runs (`numeric.families.relu.interruptible`).  Interrupts occur at `check_time` too: a
+while it runs (`numeric.plugins.relu.interruptible`).  Interrupts occur at `check_time` too: a
 program that stops the work, for instance at Ctrl-C, gives a `StopRequest` to `stoppable`.
 
 `OutOfTime` and `Interrupted` do not derive from `Exception`, so that ``except Exception`` does not

@@ -14,7 +14,7 @@ import time
 import numpy as np
 
 from matchprob import FeedForward, Problem, draw_instance
-from numeric.engines.complementarity import ComplementarityEngine
+from numeric.plugins.relu.complementarity import ComplementarityEngine
 from numeric.trials.counts import COMPLETE
 
 

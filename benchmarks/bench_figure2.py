@@ -19,7 +19,7 @@ import time
 from pathlib import Path
 
 from bench_complete import call
-from matchprob.figures.papers.paper1_linear import _lrnn_points
+from matchprob.plugins.papers.figures.papers.paper1_linear import _lrnn_points
 
 from numeric.statistics.estimate import Estimate
 from numeric.studies.study import Study

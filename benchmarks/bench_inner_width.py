@@ -21,7 +21,7 @@ from itertools import permutations
 import numpy as np
 from flint import fmpq
 
-from algebra.families.normalization.hidden_scales import (
+from algebra.plugins.normalization.hidden_scales import (
     HiddenScales,
     find_hidden_scales,
     least_inner_width,

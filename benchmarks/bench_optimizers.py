@@ -22,8 +22,8 @@ from pathlib import Path
 import numpy as np
 
 import matchprob as mp
-from numeric.engines.optimizers import STEPS, TRIED, random_starts
-from numeric.families.relu.decide import witness_at
+from numeric.plugins.relu.decide import witness_at
+from numeric.plugins.training.optimizers import STEPS, TRIED, random_starts
 from numeric.programs.descent import OPTIMIZERS
 from numeric.programs.losses import MSE, Loss
 from numeric.programs.students import Students, starts_of
@@ -90,9 +90,14 @@ def relu(trials: int) -> None:
 
 def normalization() -> None:
     """Test errors of scales and shifts trained by SGD, for each rate and schedule."""
-    from matchprob.figures.papers.normalization_training import NORMALIZATION, SCHEDULES, SGD, train
+    from matchprob.plugins.papers.figures.papers.normalization_training import (
+        NORMALIZATION,
+        SCHEDULES,
+        SGD,
+        train,
+    )
 
-    from matchprob.figures.papers import normalization_experiment as experiment
+    from matchprob.plugins.papers.figures.papers import normalization_experiment as experiment
 
     for d, width, density in ((5, 25, 1), (25, 100, 1), (25, 625, 1), (25, 625, 0.05)):
         one = experiment.Setting(d, width, density)

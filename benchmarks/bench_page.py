@@ -16,8 +16,8 @@ import time
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from matchprob.page.immediate import immediate_results
-from matchprob.page.state import state_of
+from matchprob.plugins.page.immediate import immediate_results
+from matchprob.plugins.page.state import state_of
 
 NETS = {
     "n = 2": LinearRNN(n=2, T=2, b=1, d=1, m=2),

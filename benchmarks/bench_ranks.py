@@ -27,8 +27,8 @@ sys.path.insert(0, os.environ.get("TREE", str(Path(__file__).resolve().parent.pa
 
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
+from algebra.plugins.papers.audit import audit
 from algebra.problems.allocation import Allocation
-from algebra.questions.surveys.audit import audit
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 
 

@@ -20,7 +20,7 @@ import time
 import numpy as np
 
 import matchprob as mp
-from algebra.questions.record.verify import RECORDING
+from algebra.plugins.circuits.verify import RECORDING
 
 # Kind, inputs b, samples m and plastic synapses r.
 CIRCUITS = [

@@ -18,11 +18,11 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 import numpy as np
 
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from numeric.families.relu.decide import decide
-from numeric.families.relu.decision import UNDETERMINED
+from numeric.plugins.relu.decide import decide
+from numeric.plugins.relu.decision import UNDETERMINED
 from numeric.trials.instances import draw_instance
 
 
@@ -49,7 +49,7 @@ def main() -> None:
             some = instances[: options.certify]
             _timed(n, "certified", some, lambda i: decide(i, certify=True).verdict)
         if options.scip:
-            from tests.numeric.families.relu.scip_oracle import scip_verdict
+            from tests.numeric.plugins.relu.scip_oracle import scip_verdict
 
             some = instances[: options.scip]
             peer = _timed(n, "scip", some, lambda i: scip_verdict(i)[0])

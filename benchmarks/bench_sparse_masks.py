@@ -17,10 +17,10 @@ from dataclasses import asdict, dataclass, field
 
 import numpy as np
 
-from algebra.families.normalization.khatri_rao import khatri_rao, product_patterns, structural_ranks
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import batched_rank
 from algebra.linalg.residues import random_residues
+from algebra.plugins.normalization.khatri_rao import khatri_rao, product_patterns, structural_ranks
 
 # Densities near the threshold of each size: both cases are frequent.
 SIZES = [

@@ -14,7 +14,7 @@ import sys
 import numpy as np
 
 import matchprob as mp
-from numeric.experiments.profiles import families
+from numeric.plugins.training.profiles import families
 
 BOUNDS = (0.1, 1.0)
 

@@ -17,7 +17,7 @@ from algebra.problems.problem import ALL, Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems import growth
 from algebra.systems.root_count import generic_root_count
-from matchprob.figures.tables import read_table
+from matchprob.plugins.papers.figures.tables import read_table
 
 TABLE = Path(__file__).parents[1] / "docs" / "figures" / "large-networks.csv"
 # A prime, in place of √n.

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from matchprob.figures.tables import read_table
-from numeric.experiments.principles.correlation import tau_b
+from matchprob.plugins.papers.figures.tables import read_table
+from numeric.plugins.papers.principles.correlation import tau_b
 
 SPLITS, LEAST = 400, 8
 TABLE = Path(__file__).parents[1] / "docs" / "figures" / "large-networks.csv"

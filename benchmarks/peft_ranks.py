@@ -16,9 +16,9 @@ import torch
 import transformers
 
 import matchprob as mp
-from algebra.programs.aten.reader import read_torch
+from algebra.plugins.models.aten.reader import read_torch
 from algebra.programs.tokens import token_samples
-from tests.algebra.programs.aten.recorded import singular_values
+from tests.algebra.plugins.models.aten.recorded import singular_values
 
 WORDS, STEPS = 5, 3
 # A singular value counts if it is larger than the first times this.

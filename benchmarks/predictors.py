@@ -33,7 +33,7 @@ from algebra.networks.kinds import KINDS
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.engines.counter import InstanceCounter
-from numeric.experiments.principles.correlation import tau_b
+from numeric.plugins.papers.principles.correlation import tau_b
 from numeric.trials.instances import draw_instance
 
 DRAWS, SPLITS = 200, 400

@@ -40,10 +40,10 @@ import numpy as np
 
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
+from algebra.plugins.models.capacity import whole_rank
+from algebra.plugins.models.dimension import dimension_of
 from algebra.programs.generic import Model
 from algebra.programs.program import Builder, Program, Value
-from algebra.questions.capacity import whole_rank
-from algebra.questions.identify.dimension import dimension_of
 from numeric.programs.patterns import drawn_patterns
 
 

@@ -21,8 +21,8 @@ import torch
 from torch import nn
 
 import matchprob as mp
-from algebra.questions.capacity import Subset
-from matchprob.api.pieces import training_pieces
+from algebra.plugins.models.capacity import Subset
+from matchprob.plugins.models.pieces import training_pieces
 from tests.torch_modules import Computes
 
 KINDS = (

@@ -27,9 +27,9 @@ from pathlib import Path
 import numpy as np
 
 import matchprob as mp
-from algebra.questions.record.question import recording_question
-from numeric.questions.record.noise import Greedy
-from numeric.questions.record.sensitivities import sensitivity
+from algebra.plugins.circuits.question import recording_question
+from numeric.plugins.circuits.noise import Greedy
+from numeric.plugins.circuits.sensitivities import sensitivity
 from numeric.trials.instances import draw_instance
 
 NOISE, STEPS, SAMPLES = 0.05, 20, 4

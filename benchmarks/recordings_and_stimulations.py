@@ -26,13 +26,13 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import matchprob as mp
-from algebra.questions.record.elements import title
-from algebra.questions.record.question import recording_question
+from algebra.plugins.circuits.elements import title
+from algebra.plugins.circuits.question import recording_question
 from benchmarks.bench_flyvis import COLUMN
 from benchmarks.bench_sizes import write
-from numeric.questions.record.noise import GreedyPairs
-from numeric.questions.record.own_parameters import at_own_parameters
-from numeric.questions.record.sensitivities import sensitivity
+from numeric.plugins.circuits.noise import GreedyPairs
+from numeric.plugins.circuits.own_parameters import at_own_parameters
+from numeric.plugins.circuits.sensitivities import sensitivity
 
 SIGMA = 0.1
 MOST = 8

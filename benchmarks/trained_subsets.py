@@ -15,7 +15,7 @@ import sys
 import numpy as np
 
 import matchprob as mp
-from algebra.programs.onnx import read_onnx
+from algebra.plugins.models.onnx import read_onnx
 from tests.doubles import jacobian, labels, weights_of
 
 PATH = "examples/data/block.onnx"
@@ -80,7 +80,7 @@ def main(draws=5):
 
 def names_of(read, subset):
     """The parameters that a subset names."""
-    from matchprob.api.subsets import named_subsets
+    from matchprob.plugins.models.subsets import named_subsets
 
     [found] = named_subsets(read, {"own": subset})
     return set(found.names)

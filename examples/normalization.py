@@ -12,8 +12,8 @@ import matplotlib.pyplot as plt
 import numpy as np
 
 import matchprob as mp
-from algebra.families.normalization.khatri_rao import khatri_rao_rank, width_needed
-from algebra.families.normalization.unreachable import prove_unreachable
+from algebra.plugins.normalization.khatri_rao import khatri_rao_rank, width_needed
+from algebra.plugins.normalization.unreachable import prove_unreachable
 
 # %%
 # A 3×3 target and four samples, by hidden width.

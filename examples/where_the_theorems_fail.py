@@ -10,7 +10,7 @@ each certificate is verified independently. Corrected versions of the theorems, 
 import matplotlib.pyplot as plt
 
 import matchprob as mp
-from algebra.questions.theorems.statements import what_theorems_say
+from algebra.plugins.papers.theorems.statements import what_theorems_say
 
 CASES = [
     (

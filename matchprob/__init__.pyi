@@ -12,12 +12,13 @@ from algebra.errors import Unrealized as Unrealized
 from algebra.networks.feedforward import LinearEstimator as LinearEstimator
 from algebra.networks.feedforward import LinearFeedForward as LinearFeedForward
 from algebra.networks.ffn import FeedForward as FeedForward
-from algebra.networks.normalization import NormNet as NormNet
-from algebra.networks.program import ProgramNetwork as ProgramNetwork
 from algebra.networks.recurrent import LinearRNN as LinearRNN
 from algebra.networks.recurrent import SequenceRNN as SequenceRNN
-from algebra.networks.relu import ShallowReLU as ShallowReLU
 from algebra.networks.rnn import RNN as RNN
+from algebra.plugins.models.network import ProgramNetwork as ProgramNetwork
+from algebra.plugins.models.onnx import Read as Read
+from algebra.plugins.normalization.network import NormNet as NormNet
+from algebra.plugins.relu.network import ShallowReLU as ShallowReLU
 from algebra.problems.allocation import Allocation as Allocation
 from algebra.problems.cell_types import Types as Types
 from algebra.problems.constraints import Constraints as Constraints
@@ -31,20 +32,11 @@ from algebra.problems.tables import read_edges as read_edges
 from algebra.problems.updates import Gain as Gain
 from algebra.problems.updates import LowRank as LowRank
 from algebra.problems.updates import Tied as Tied
-from algebra.programs.onnx import Read as Read
 from algebra.systems.system import build_system as build_system
 from algebra.time_limits import LimitReached as LimitReached
-from matchprob.api.capacity import assert_trainable as assert_trainable
-from matchprob.api.capacity import capacity as capacity
 from matchprob.api.certify import certify as certify
 from matchprob.api.certify import inspect as inspect
 from matchprob.api.certify import verify as verify
-from matchprob.api.construct import construct as construct
-from matchprob.api.constructions import DepthConstruction as DepthConstruction
-from matchprob.api.constructions import construct_by_depth as construct_by_depth
-from matchprob.api.constructions import construct_by_depth_exactly as construct_by_depth_exactly
-from matchprob.api.constructions import normalization_entries as normalization_entries
-from matchprob.api.decide import decide as decide
 from matchprob.api.designs.design import design as design
 from matchprob.api.designs.repair import repair as repair
 from matchprob.api.designs.repair import robust as robust
@@ -59,19 +51,31 @@ from matchprob.api.estimate import enclosures as enclosures
 from matchprob.api.estimate import estimate as estimate
 from matchprob.api.estimate import minimal_polynomials as minimal_polynomials
 from matchprob.api.estimate import monodromy_group as monodromy_group
-from matchprob.api.identify import dimension as dimension
 from matchprob.api.identify import identify as identify
-from matchprob.api.modules import from_torch as from_torch
-from matchprob.api.modules import to_torch as to_torch
-from matchprob.api.profile import profile as profile
-from matchprob.api.record import record as record
-from matchprob.api.surveys import atlas as atlas
-from matchprob.api.surveys import audit as audit
-from matchprob.api.train import train as train
-from matchprob.page.widget import Allocator as Allocator
-from numeric.experiments.profiles.profile import ProfileResult as ProfileResult
-from numeric.experiments.training.experiment import TrainResult as TrainResult
-from numeric.families.normalization.construct import Construction as Construction
+from matchprob.plugins.circuits.record import record as record
+from matchprob.plugins.models.capacity import assert_trainable as assert_trainable
+from matchprob.plugins.models.capacity import capacity as capacity
+from matchprob.plugins.models.dimension import dimension as dimension
+from matchprob.plugins.models.modules import from_torch as from_torch
+from matchprob.plugins.models.modules import to_torch as to_torch
+from matchprob.plugins.normalization.construct import construct as construct
+from matchprob.plugins.normalization.constructions import DepthConstruction as DepthConstruction
+from matchprob.plugins.normalization.constructions import construct_by_depth as construct_by_depth
+from matchprob.plugins.normalization.constructions import (
+    construct_by_depth_exactly as construct_by_depth_exactly,
+)
+from matchprob.plugins.normalization.constructions import (
+    normalization_entries as normalization_entries,
+)
+from matchprob.plugins.page.widget import Allocator as Allocator
+from matchprob.plugins.papers.surveys import atlas as atlas
+from matchprob.plugins.papers.surveys import audit as audit
+from matchprob.plugins.relu.decide import decide as decide
+from matchprob.plugins.training.profile import profile as profile
+from matchprob.plugins.training.train import train as train
+from numeric.plugins.normalization.construct import Construction as Construction
+from numeric.plugins.training.experiment import TrainResult as TrainResult
+from numeric.plugins.training.profiles.profile import ProfileResult as ProfileResult
 from numeric.statistics.comparison import Comparison as Comparison
 from numeric.statistics.estimate import Estimate as Estimate
 from numeric.studies.store import Store as Store

@@ -21,7 +21,7 @@ import numpy as np
 
 from algebra.children import run_program
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from numeric.trials.instances import draw_instance
@@ -84,7 +84,7 @@ def _inputs() -> None:
 def _relu() -> None:
     """Both searches for shallow ReLU networks."""
     from numeric.engines.counter import InstanceCounter
-    from numeric.families.relu.pairs import decide_pairs
+    from numeric.plugins.relu.pairs import decide_pairs
 
     for q, n in ((2, 2), (2, 3)):
         network = ShallowReLU(q=q, n=n, d=1, m=2)

@@ -13,8 +13,8 @@ from pathlib import Path
 
 from playwright.sync_api import Page, sync_playwright
 
-from matchprob.page.server import PageServer, running
-from matchprob.page.state import first_problem
+from matchprob.plugins.page.server import PageServer, running
+from matchprob.plugins.page.state import first_problem
 
 FIGURES = Path(__file__).parents[1] / "docs" / "figures"
 DIAGONAL, OFF_DIAGONAL = (0, 3), (1, 2)

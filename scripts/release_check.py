@@ -30,7 +30,7 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 PACKAGES = ("algebra", "numeric", "matchprob")
 # Folders of the checkout that a package has elsewhere (pyproject.toml has the same).
-MOVED = {"examples/papers/": "matchprob/figures/papers/"}
+MOVED = {"examples/papers/": "matchprob/plugins/papers/figures/papers/"}
 METADATA = ("METADATA", "RECORD", "WHEEL", "entry_points.txt", "top_level.txt", "licenses/LICENSE")
 # What belongs to a checkout alone.
 NOT_IN_SDIST = (".git/", "out/", ".venv/", "build/", "dist/")

@@ -21,8 +21,8 @@ from algebra.checker.checks import CheckFailed
 from algebra.checker.claim import read_problem
 from algebra.families.certify import certify
 from algebra.networks.base import Network
+from algebra.plugins.circuits.elements import elements_of
 from algebra.problems.files import problem_from_dict
-from algebra.questions.record.elements import elements_of
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import all_cells
 from algebra.time_limits import OutOfTime

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 from onnx import ModelProto, TensorProto, helper, numpy_helper
 
-from algebra.programs.onnx import read_onnx
+from algebra.plugins.models.onnx import read_onnx
 from matchprob.api.proofs.check import check_proof
 from tests.array_attacks import damaged
 from tests.attacks import main

@@ -12,13 +12,13 @@ from algebra.networks.activated import ActivatedNetwork
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.normalization import NormNet
-from algebra.networks.program import ProgramNetwork
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.rnn import RNN
+from algebra.plugins.models.network import ProgramNetwork
+from algebra.plugins.models.onnx import Read
+from algebra.plugins.normalization.network import NormNet
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
-from algebra.programs.onnx import Read
 from algebra.programs.program import Builder, Program, Value
 from algebra.ranks.jacobian import all_cells
 

@@ -30,13 +30,13 @@ from algebra.arguments.enclosed_solutions import enclosed_evidence
 from algebra.checker.checks import Checked
 from algebra.checker.reading import as_text
 from algebra.errors import Unfinished
-from algebra.families.relu.decision import FORMAT as DECISION
 from algebra.linalg.ranks import modular_rank
 from algebra.networks.base import Network, Point
+from algebra.plugins.circuits.elements import available_kinds, elements_of
+from algebra.plugins.relu.decision import FORMAT as DECISION
 from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict
 from algebra.questions.design.neurons import neuron_of
-from algebra.questions.record.elements import available_kinds, elements_of
 from algebra.ranks.derivatives import DualMatrix
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells, random_point
@@ -44,8 +44,8 @@ from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, InputError, Problem, draw_instance
 from matchprob.cli import app, run_command
 from numeric.engines.witness_search import rootless_instances
-from numeric.families.relu.decide import decide
-from tests.numeric.families.relu.cases import brute_force
+from numeric.plugins.relu.decide import decide
+from tests.numeric.plugins.relu.cases import brute_force
 from tests.plain_data import places, value_at
 
 GOALS = ("cheapest", "spread", "neurons", "maximal")

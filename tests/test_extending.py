@@ -18,16 +18,16 @@ from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.chain_layout import ChainLayout
 from algebra.networks.kinds import KINDS
-from algebra.networks.program import ProgramNetwork
+from algebra.plugins.models.aten.call import AtenCall
+from algebra.plugins.models.network import ProgramNetwork
+from algebra.plugins.models.onnx import OPERATORS, Read, read_onnx
+from algebra.plugins.models.onnx.scope import Call, Operator
+from algebra.plugins.models.onnx.values import BATCH, Item, Moves
+from algebra.plugins.models.onnx.weights import Weights
 from algebra.problems.files import load_problem
-from algebra.programs.aten.call import AtenCall
-from algebra.programs.onnx import OPERATORS, Read, read_onnx
-from algebra.programs.onnx.scope import Call, Operator
-from algebra.programs.onnx.values import BATCH, Item, Moves
-from algebra.programs.onnx.weights import Weights
 from algebra.programs.program import Builder, Value
 from algebra.programs.rewriting import rewritten
-from matchprob.figures import FIGURES, Run
+from matchprob.plugins.papers.figures import FIGURES, Run
 from numeric.engines.base import engine_info, unregister
 from tests.doubles import labels
 from tests.onnx_models import Net, onnx
@@ -76,8 +76,8 @@ def test_the_argument_is_the_one_in_the_tree():
         ("algebra.families.registry", "FAMILIES"),
         ("algebra.arguments.order", "ORDER"),
         ("algebra.networks.activation", "FUNCTIONS"),
-        ("algebra.programs.onnx.reader", "OPERATORS"),
-        ("algebra.programs.aten.operators", "ATEN"),
+        ("algebra.plugins.models.onnx.reader", "OPERATORS"),
+        ("algebra.plugins.models.aten.operators", "ATEN"),
         ("matchprob.verbs.verb", "VERBS"),
     ],
 )
@@ -242,10 +242,10 @@ def test_the_figure_registers_itself(tmp_path):
     names = {
         name: getattr(import_module(f"matchprob.{module}"), name)
         for module, some in {
-            "figures": ("Numbers", "Run", "register_figure"),
-            "figures.curves": ("FigureLayout", "draw_curves"),
-            "figures.points": ("CurvePoint", "measure"),
-            "figures.tables": ("Tables", "groups", "markdown_table"),
+            "plugins.papers.figures": ("Numbers", "Run", "register_figure"),
+            "plugins.papers.figures.curves": ("FigureLayout", "draw_curves"),
+            "plugins.papers.figures.points": ("CurvePoint", "measure"),
+            "plugins.papers.figures.tables": ("Tables", "groups", "markdown_table"),
             "report.drawing.style": ("tidy",),
         }.items()
         for name in some

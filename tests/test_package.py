@@ -9,11 +9,11 @@ import pytest
 import matchprob
 from algebra.checker import verdicts
 from algebra.families.activations import decision as activation_decision
-from algebra.families.relu import decision
-from algebra.programs.onnx import written
+from algebra.plugins.circuits import proof as recording_proof
+from algebra.plugins.models import dimension
+from algebra.plugins.models.onnx import written
+from algebra.plugins.relu import decision
 from algebra.questions.design import proof as design_proof
-from algebra.questions.identify import dimension
-from algebra.questions.record import proof as recording_proof
 
 ROOT = Path(__file__).parents[1]
 PYPROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))

@@ -22,13 +22,15 @@ FOLDERS = sorted({path.parent for path in MODULES})
 KIND_KNOWN = (
     "algebra/networks/",
     "algebra/families/",
+    "algebra/plugins/",
     "numeric/families/",
+    "numeric/plugins/",
 )
 
 # The only calls that start a process.
 STARTS = {
     "algebra/children.py": {"subprocess.Popen"},
-    "matchprob/page/fork_server.py": {"os.fork"},
+    "matchprob/plugins/page/fork_server.py": {"os.fork"},
 }
 STARTING = re.compile(
     r"(subprocess|multiprocessing)\.\w+|os\.(fork|forkpty|popen|system|spawn\w+|posix_spawnp?)"
@@ -308,7 +310,7 @@ FLOATS = {
     "algebra/questions/design/verify.py": SECONDS,
     "algebra/questions/identify/alternatives.py": SECONDS,
     "algebra/questions/identify/identification.py": SECONDS,
-    "algebra/questions/record/recording.py": SECONDS,
+    "algebra/plugins/circuits/recording.py": SECONDS,
     "algebra/networks/activation.py": "an activation is written once for doubles, balls and jets",
     "algebra/programs/arrays.py": "entries that have a root know it themselves",
     "algebra/ranks/pieces.py": "a method of balls, sqrt",
@@ -317,7 +319,7 @@ FLOATS = {
     "algebra/declarations.py": "similarity of two words",
     "algebra/schemas.py": "the name of a type",
     "algebra/ranks/size.py": "estimated cost of a computation, in GB and hours",
-    "algebra/families/normalization/matching.py": SECONDS,
+    "algebra/plugins/normalization/matching.py": SECONDS,
     "algebra/polynomials/msolve/solver.py": SECONDS,
     "algebra/systems/growth.py": "a method of balls, log",
     "algebra/systems/root_count.py": SECONDS,
@@ -332,15 +334,15 @@ FLOATS = {
     "algebra/memory_limits.py": "sizes of memory in sentences",
     "algebra/linalg/numbers.py": "a number may be given as a double: a binary fraction",
     "algebra/checker/claim.py": "a certificate object hands its bound on as a double",
-    "algebra/programs/aten/call.py": "the same as onnx/reader.py: a module's numbers are doubles",
-    "algebra/programs/aten/operators.py": "the same",
-    "algebra/programs/aten/reader.py": "the same",
-    "algebra/programs/onnx/weights.py": "the same",
-    "algebra/programs/onnx/elementwise.py": "constants of a file that its exporter rounds, too",
-    "algebra/programs/onnx/layers.py": "the same",
-    "algebra/programs/onnx/reader.py": "the same",
-    "algebra/programs/onnx/shapes.py": "the same",
-    "algebra/programs/onnx/values.py": "doubles in a file are binary fractions",
+    "algebra/plugins/models/aten/call.py": "a module's numbers are doubles",
+    "algebra/plugins/models/aten/operators.py": "the same",
+    "algebra/plugins/models/aten/reader.py": "the same",
+    "algebra/plugins/models/onnx/weights.py": "the same",
+    "algebra/plugins/models/onnx/elementwise.py": "constants that the exporter rounds, too",
+    "algebra/plugins/models/onnx/layers.py": "the same",
+    "algebra/plugins/models/onnx/reader.py": "the same",
+    "algebra/plugins/models/onnx/shapes.py": "the same",
+    "algebra/plugins/models/onnx/values.py": "doubles in a file are binary fractions",
     "algebra/results.py": "numbers of any kind in a table for another program",
     "algebra/documents.py": "numbers of any kind as readers see them",
 }
@@ -423,24 +425,26 @@ def test_processes_start_in_one_place():
     assert {name: calls for name, calls in found.items() if calls} == STARTS
 
 
+ONNX_OPERATORS = "algebra/plugins/models/onnx/test_operators.py"
+ONNX_READER = "algebra/plugins/models/onnx/test_reader.py"
 # Modules of algebra that no test imports, and the files that test them.
 THROUGH = {
     "algebra/arguments/cells_within_reach.py": "algebra/families/updates/test_certify.py",
     "algebra/problems/cell_types.py": "algebra/ranks/test_parametrized.py",
-    "algebra/families/normalization/verify.py": "algebra/families/normalization/test_certify.py",
+    "algebra/plugins/normalization/verify.py": "algebra/plugins/normalization/test_certify.py",
     "algebra/polynomials/rational_functions.py": "matchprob/api/equations/test_symbolic.py",
-    "algebra/programs/aten/moves.py": "algebra/programs/aten/test_operators.py",
-    "algebra/programs/onnx/elementwise.py": "algebra/programs/onnx/test_reader.py",
-    "algebra/programs/onnx/layers.py": "algebra/programs/onnx/test_reader.py",
-    "algebra/programs/onnx/neighbourhoods.py": "algebra/programs/onnx/test_operators.py",
-    "algebra/programs/onnx/resampling.py": "algebra/programs/onnx/test_operators.py",
-    "algebra/programs/onnx/model.py": "algebra/programs/onnx/test_reader.py",
-    "algebra/programs/onnx/reader.py": "algebra/programs/onnx/test_reader.py",
-    "algebra/programs/onnx/recurrent.py": "algebra/programs/onnx/test_operators.py",
-    "algebra/programs/onnx/scope.py": "algebra/programs/onnx/test_operators.py",
-    "algebra/programs/onnx/shapes.py": "algebra/programs/onnx/test_reader.py",
-    "algebra/families/relu/certify.py": "algebra/families/test_registry.py",
-    "algebra/families/relu/inspect.py": "algebra/families/test_registry.py",
+    "algebra/plugins/models/aten/moves.py": "algebra/plugins/models/aten/test_operators.py",
+    "algebra/plugins/models/onnx/elementwise.py": ONNX_READER,
+    "algebra/plugins/models/onnx/layers.py": ONNX_READER,
+    "algebra/plugins/models/onnx/neighbourhoods.py": ONNX_OPERATORS,
+    "algebra/plugins/models/onnx/resampling.py": ONNX_OPERATORS,
+    "algebra/plugins/models/onnx/model.py": ONNX_READER,
+    "algebra/plugins/models/onnx/reader.py": ONNX_READER,
+    "algebra/plugins/models/onnx/recurrent.py": ONNX_OPERATORS,
+    "algebra/plugins/models/onnx/scope.py": ONNX_OPERATORS,
+    "algebra/plugins/models/onnx/shapes.py": ONNX_READER,
+    "algebra/plugins/relu/certify.py": "algebra/families/test_registry.py",
+    "algebra/plugins/relu/inspect.py": "algebra/families/test_registry.py",
     "algebra/problems/constraint_entries.py": "algebra/problems/test_constraints.py",
     "algebra/problems/populations.py": "algebra/problems/test_names.py",
     "algebra/problems/units_in_text.py": "algebra/problems/test_names.py",

@@ -10,9 +10,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from algebra.checker.checks import Checked, CheckEffort
+from algebra.checker.premises import common
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Features
+from algebra.problems.features import Features, Premises
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -36,8 +37,12 @@ class Family(ABC):
     name: ClassVar[str]
 
     @abstractmethod
+    def theorems(self) -> tuple[Premises, ...]:
+        """The theorems that its verdicts follow from, besides those of arguments."""
+
     def covered(self) -> Features:
         """The features of problems that some theorem covers; with others nothing is known."""
+        return common(self.theorems())
 
     @abstractmethod
     def certify(self, problem: Problem, effort: Effort) -> Certificate:

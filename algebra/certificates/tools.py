@@ -56,7 +56,7 @@ class Tools:
         `numeric.tracking.root_count.monodromy_root_count` does.
     refuted : callable or None
         For problems of ReLU nets: searches a persistent instance without a match, as
-        `numeric.families.relu.evidence.refuted_instance` does.
+        `numeric.plugins.relu.evidence.refuted_instance` does.
     """
 
     candidates: Callable[[Problem, int], Iterable[NonRealInstance]] | None = None

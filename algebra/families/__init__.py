@@ -5,11 +5,8 @@ arbitrary_labels  Verdicts under arbitrary labels by counting, for any family
 certify           Verdicts of every family, and what the papers say
 equations         Structure and written forms of the equations of an allocation
 linear/           Networks that are chains of matrices
-models/           Programs that are read from files
-normalization/    Networks whose normalization layers learn
 other_teacher     Verdicts if a network of another size, activation or kind gives the labels
 registry          The families; verify by the family of a network
-relu/             Shallow ReLU networks: patterns, decisions with proofs, verdicts
 theorems          All theorems that verdicts follow from, with the features that each covers
 updates/          Problems whose matrices learn by low-rank updates, gains or ties
 """

@@ -75,7 +75,7 @@ def certify_by_number(problem: Problem, effort: Effort) -> Certificate:
 
     Examples
     --------
-    >>> from algebra.networks.relu import ShallowReLU
+    >>> from algebra.plugins.relu.network import ShallowReLU
     >>> from algebra.problems.laws.distribution import Distribution
     >>> net = ShallowReLU(q=2, n=2, d=1, m=3)
     >>> law = Distribution(labels="normal")

@@ -15,7 +15,6 @@ from algebra.certificates.family import Family
 from algebra.checker.checks import Checked, CheckEffort, Checklist
 from algebra.checker.claim import Claim
 from algebra.checker.formats import ProofFormat
-from algebra.checker.premises import common
 from algebra.checker.records import read_form
 from algebra.checker.sparse import has_sparse_form
 from algebra.checker.tables import NetworkInFile
@@ -24,7 +23,7 @@ from algebra.declarations import loaded
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Features, is_on_pieces
+from algebra.problems.features import Premises, is_on_pieces
 from algebra.problems.laws.distribution import TEACHER
 from algebra.problems.problem import Problem
 
@@ -41,13 +40,14 @@ LEMMA = "lemma"
 
 @dataclass(frozen=True)
 class FamilyOfFolder(Family):
-    """A family of this package: a folder with three modules, which are loaded when they are used.
+    """A family that is a folder with three modules, which are loaded when they are used.
 
     Attributes
     ----------
     name : str
     folder : str
-        Its modules `certify`, `verify` and `inspect` have one function each that is called here.
+        The dotted name of a package: its modules `certify`, `verify` and `inspect` have one
+        function each that is called here.
     noun : str
         The networks in the names of these functions: `certify_NOUN` in `certify`, and so on.
     """
@@ -57,11 +57,12 @@ class FamilyOfFolder(Family):
     noun: str
 
     def _function(self, verb: str) -> Callable[..., Any]:
-        found: Callable[..., Any] = loaded(f"{__package__}.{self.folder}.{verb}:{verb}_{self.noun}")
+        found: Callable[..., Any] = loaded(f"{self.folder}.{verb}:{verb}_{self.noun}")
         return found
 
-    def covered(self) -> Features:
-        return common(loaded(f"{__package__}.{self.folder}.certify:THEOREMS"))
+    def theorems(self) -> tuple[Premises, ...]:
+        found: tuple[Premises, ...] = loaded(f"{self.folder}.certify:THEOREMS")
+        return found
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         found: Certificate = self._function("certify")(problem, effort)
@@ -81,10 +82,10 @@ class FamilyOfFolder(Family):
 class FamilyByArguments(FamilyOfFolder):
     """A family whose verdicts follow by the arguments of `algebra.arguments`."""
 
-    def covered(self) -> Features:
+    def theorems(self) -> tuple[Premises, ...]:
         from algebra.arguments.certify import THEOREMS
 
-        return common(THEOREMS)
+        return THEOREMS
 
     def certify(self, problem: Problem, effort: Effort) -> Certificate:
         from algebra.arguments.certify import certify_by_arguments
@@ -111,29 +112,25 @@ class NormalizationFamily(FamilyOfFolder):
     """Networks whose normalization layers learn, with the second paper's theorem and lemma."""
 
     def forms(self) -> Mapping[str, Callable[[Allocation], SymbolicSystem]]:
-        return {LEMMA: _lemma_form}
+        return {LEMMA: self._lemma_form}
+
+    def _lemma_form(self, allocation: Allocation) -> SymbolicSystem:
+        found: SymbolicSystem = loaded(f"{self.folder}.inspect:lemma_form")(allocation)
+        return found
 
     def own_theorems(self, problem: Problem) -> dict[str, str]:
-        from algebra.families.normalization.certify import theorem_1
-
-        return {"norm.1": theorem_1(problem)}
-
-
-def _lemma_form(allocation: Allocation) -> SymbolicSystem:
-    from algebra.families.normalization.inspect import lemma_form
-
-    return lemma_form(allocation)
+        return {"norm.1": loaded(f"{self.folder}.certify:theorem_1")(problem)}
 
 
 # By their names, which kinds of networks have as `family`: name, folder, and noun of its functions.
 FAMILIES: dict[str, Family] = {
     family.name: family
     for family in (
-        NormalizationFamily("normalization", "normalization", "normnet"),
-        FamilyOfFolder("relu", "relu", "relu"),
-        FamilyByArguments("activations", "activations", "activated"),
-        ModelFamily("programs", "models", "program"),
-        FamilyByArguments("linear", "linear", "linear"),
+        NormalizationFamily("normalization", "algebra.plugins.normalization", "normnet"),
+        FamilyOfFolder("relu", "algebra.plugins.relu", "relu"),
+        FamilyByArguments("activations", "algebra.families.activations", "activated"),
+        ModelFamily("programs", "algebra.plugins.models", "program"),
+        FamilyByArguments("linear", "algebra.families.linear", "linear"),
     )
 }
 

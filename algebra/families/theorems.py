@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from algebra.checker.premises import LABELS_VANISH, RANK_DEFICIT
+from algebra.checker.premises import LABELS_VANISH
 from algebra.checker.verdicts import VERDICTS
 from algebra.problems.features import Premises
 
@@ -19,9 +19,8 @@ def theorems() -> tuple[Premises, ...]:
     """
     from algebra.arguments.order import NAMES, argument
     from algebra.families.arbitrary_labels import FEWER_THAN_LABELS
-    from algebra.families.normalization import certify as normalization
     from algebra.families.other_teacher import FROM_ARBITRARY_LABELS
-    from algebra.families.relu import certify as relu
+    from algebra.families.registry import FAMILIES
     from algebra.problems.as_layers import AsLayers
     from algebra.systems.equivalent_cells import AsCells
 
@@ -29,25 +28,26 @@ def theorems() -> tuple[Premises, ...]:
         argument(name).theorem(verdict) for name in NAMES for verdict in argument(name).covers
     ]
     found = (
-        RANK_DEFICIT,
         LABELS_VANISH,
         *argued,
         *(own.theorem(verdict) for own in (AsCells, AsLayers) for verdict in VERDICTS[:3]),
         FEWER_THAN_LABELS,
         *FROM_ARBITRARY_LABELS.values(),
-        *relu.THEOREMS,
-        *normalization.THEOREMS,
+        *(known for family in FAMILIES.values() for known in family.theorems()),
     )
-    return tuple(sorted(found, key=lambda theorem: (theorem.name, theorem.claim)))
+    by_name = {(theorem.name, theorem.claim): theorem for theorem in found}
+    return tuple(theorem for _, theorem in sorted(by_name.items()))
 
 
 def reductions() -> tuple[Premises, ...]:
     """Every problem that is solved in place of another one, by name."""
-    from algebra.families.normalization.augmented import Augmented
+    from algebra.declarations import loaded
+    from algebra.networks.kinds import KINDS
     from algebra.problems.as_layers import AsLayers
-    from algebra.problems.reduction import AsLinear, KeptFixed, TimeUnit
+    from algebra.problems.reduction import KeptFixed, TimeUnit
     from algebra.problems.renaming import Renamed
     from algebra.systems.equivalent_cells import AsCells, WithinReach
 
-    found = (AsCells, AsLayers, AsLinear, Augmented, KeptFixed, Renamed, TimeUnit, WithinReach)
-    return tuple(sorted((kind.premises for kind in found), key=lambda own: own.name))
+    of_kinds = {loaded(name) for name in {kind.reduction for kind in KINDS.values()}}
+    found = (AsCells, AsLayers, KeptFixed, Renamed, TimeUnit, WithinReach, *of_kinds)
+    return tuple(sorted((own.premises for own in found), key=lambda premises: premises.name))

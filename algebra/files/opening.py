@@ -37,7 +37,7 @@ class FileLimits:
     """The longest files that are read, in bytes.
 
     Proof files have limits of their own (`algebra.checker.reading.PROOF_LIMITS`), and so has
-    what models are expanded to (`algebra.programs.onnx.bounds`).
+    what models are expanded to (`algebra.plugins.models.onnx.bounds`).
 
     Attributes
     ----------

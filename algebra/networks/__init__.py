@@ -16,14 +16,10 @@ feedforward    Linear estimators and multi-layer linear networks
 recurrent      Linear recurrent networks, read at the last step or at every step
 large          The limit of large linear RNNs in which few weights learn
 rectified      Networks of layers with ReLU between them
-relu           Shallow networks of rectified linear units
 activation     Activation functions: polynomials, and four analytic functions with their slopes
 activated      Base class of the kinds with an activation: stages, and the program built from them
 ffn            Feed-forward networks with an activation and biases
 rnn            Recurrent networks with an activation and biases
-normalization  Networks whose normalization layers learn: frozen matrices, tunable scales and
-               shifts; linear ones as multi-layer linear networks, by augmented matrices
-program        Programs that are read from files
 
 A new kind is a new file here and its line in `kinds.KINDS`: its module is imported when the kind is
 asked for.

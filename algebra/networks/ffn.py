@@ -19,7 +19,7 @@ class FeedForward(ActivatedNetwork, HasRectifiedLayers):
     """Network ``z_l = φ(W_l z_{l-1} + c_l)``, ``Y = W_L z_{L-1} + e``, z_0 = X.
 
     With ReLU its instances are decided over activation patterns, as those of kind ``relu``
-    (`algebra.families.relu`).
+    (`algebra.plugins.relu`).
 
     Parameters
     ----------

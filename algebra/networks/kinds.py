@@ -63,11 +63,11 @@ KINDS = Kinds(
         "lffn": "algebra.networks.feedforward",
         "limit": "algebra.networks.large",
         "ffn": "algebra.networks.ffn",
-        "normnet": "algebra.networks.normalization",
-        "program": "algebra.networks.program",
+        "normnet": "algebra.plugins.normalization.network",
+        "program": "algebra.plugins.models.network",
         "lrnn": "algebra.networks.recurrent",
         "lrnn-sequence": "algebra.networks.recurrent",
-        "relu": "algebra.networks.relu",
+        "relu": "algebra.plugins.relu.network",
         "rnn": "algebra.networks.rnn",
     }
 )

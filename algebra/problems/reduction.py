@@ -4,7 +4,7 @@ All equivalences are `Reduction`s: `accepts` says for which problems one is prov
 features; `problem` is the one to solve, `allocation`, `weights`, `teacher` and `samples` are what
 becomes of an instance, and `restore` leads back.
 
-* `AsLinear`, `algebra.families.normalization.augmented.Augmented`: the network is a linear one,
+* `AsLinear`, `algebra.plugins.normalization.augmented.Augmented`: the network is a linear one,
   with the same matrices or with others (`Network.lower`).  Solutions correspond one to one, and
   generic ranks and root counts are equal, so verdicts are too.
 * `algebra.systems.equivalent_cells.AsCells`: updates that reach the labels of some cells.

@@ -7,9 +7,7 @@ evaluate     A program's values in an arithmetic; the protocol `Arithmetic`
 homogeneous  Entries divided by powers of numbers that may be 0: weights that tend to infinity
 formal       Exponentials, roots and signs over GF(p), with the proofs
 generic      Points, exactness of ranks, columns of Jacobians in the order of the samples
-onnx/        Programs from ONNX files
 arrays       Arithmetics whose values are arrays; entries that know their own ring
-aten/        Programs from PyTorch modules
 patches      Patches of convolutions, formed in parts where they are multiplied
 presence      Which entries of values can be other than 0, and which depend on chosen weights
 ranges        Ranges of the values of a program, for all real weights and samples
@@ -20,7 +18,6 @@ scales       Diagonal changes of the weights that leave the labels unchanged
 chosen_labels  Fewer labels than all outputs: the last position, random directions
 strides      Indices that move, cut or repeat whole axes
 residues     Values over GF(p), p below 2^61; polynomials of degree at most two
-roles        Parameters of a model by their use: biases, norms, matrices, the last layer
 rewriting    Values as unknowns (lifted); products of matrices from either end
 duals        Values with derivatives in one direction over GF(p), in forward mode
 jacobian     The Jacobian at a point in arrays, in reverse mode over all samples at once; its

@@ -172,7 +172,7 @@ def symbolic_system(
 
     Examples
     --------
-    >>> from algebra.networks.relu import ShallowReLU
+    >>> from algebra.plugins.relu.network import ShallowReLU
     >>> net = ShallowReLU(q=1, n=2, d=1, m=1)
     >>> system = symbolic_system(Allocation.from_cells(net, [("W1", 0, 0)]))
     >>> [str(e) for e in system.equations]

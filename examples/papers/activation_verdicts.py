@@ -12,13 +12,19 @@ from matplotlib.lines import Line2D
 
 from algebra.networks.recurrent import LinearRNN
 from algebra.networks.rnn import RNN
+from algebra.plugins.papers.theorems.statements import MINIMAL, what_theorems_say
 from algebra.problems.allocation import Allocation, Cell
-from algebra.questions.theorems.statements import MINIMAL, what_theorems_say
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.time_limits import check_time
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout
-from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Tables,
+    cell_number,
+    groups,
+    markdown_report,
+)
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.intervals import proportion_interval

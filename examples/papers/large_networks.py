@@ -7,7 +7,7 @@ depends on the digraph of their cells (`algebra.networks.large`), and the limit 
 Tables: all digraphs of r cells, with as many equations as cells; some of them with more trials, to
 which MP_n = MP_∞ + c x(n) is fitted; random allocations, of a fixed number of cells, and of a
 number that grows with n, which are only simulated.  Trials at n units are decided by
-`numeric.experiments.large_networks`: those of `estimate`, in less time.
+`numeric.plugins.papers.large_networks`: those of `estimate`, in less time.
 """
 
 from __future__ import annotations
@@ -27,20 +27,26 @@ from algebra.checker.verdicts import MAXIMAL, MINIMAL, UNDECIDED
 from algebra.networks.large import LargeNetwork
 from algebra.networks.protocols import jacobian_of
 from algebra.networks.recurrent import LinearRNN
+from algebra.plugins.papers.limits import limit_verdict
 from algebra.problems.problem import ALL, Problem
 from algebra.problems.random_cells import RandomCells
-from algebra.questions.surveys.limits import limit_verdict
 from algebra.results import named
 from algebra.systems.root_count import generic_root_count
 from matchprob.api.certify import certify, verify
 from matchprob.api.estimate import estimate
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout
-from matchprob.figures.experiments import Task, compute
-from matchprob.figures.tables import Rows, Tables, cell_number, groups, markdown_table
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout
+from matchprob.plugins.papers.figures.experiments import Task, compute
+from matchprob.plugins.papers.figures.tables import (
+    Rows,
+    Tables,
+    cell_number,
+    groups,
+    markdown_table,
+)
 from matchprob.report.drawing.palette import SERIES
 from matchprob.report.drawing.style import heading, tidy
-from numeric.experiments.large_networks import MatchCounts, count_matches, count_trials
+from numeric.plugins.papers.large_networks import MatchCounts, count_matches, count_trials
 from numeric.statistics.estimate import Estimate, any_of
 from numeric.statistics.intervals import proportion_interval
 from numeric.trials.instances import draw_instance

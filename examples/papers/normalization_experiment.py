@@ -22,7 +22,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
-from matchprob.figures.papers.normalization_training import (
+from matchprob.plugins.papers.figures.papers.normalization_training import (
     ADAM,
     NORMALIZATION,
     SCHEDULES,
@@ -32,7 +32,7 @@ from matchprob.figures.papers.normalization_training import (
     train,
 )
 
-from numeric.families.normalization.scales import tune_both_scales, tune_scales
+from numeric.plugins.normalization.scales import tune_both_scales, tune_scales
 
 ALGORITHMS = ("adam", "sgd", "target", "both", "dense", "trained")
 SAMPLES = 1_000_000

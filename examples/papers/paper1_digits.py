@@ -12,7 +12,7 @@ from dataclasses import asdict
 from functools import partial
 from typing import Any
 
-from matchprob.figures.papers.classification import (
+from matchprob.plugins.papers.figures.papers.classification import (
     Classified,
     Samples,
     classify,
@@ -22,11 +22,17 @@ from matchprob.figures.papers.classification import (
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout
-from matchprob.figures.experiments import compute
-from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
 from matchprob.io.progress import counter
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout
+from matchprob.plugins.papers.figures.experiments import compute
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Tables,
+    cell_number,
+    groups,
+    markdown_report,
+)
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
 from numeric.statistics.intervals import proportion_interval

@@ -22,10 +22,16 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout, Panel, draw_curves
-from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
-from matchprob.figures.tables import Tables, groups, markdown_report
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout, Panel, draw_curves
+from matchprob.plugins.papers.figures.points import (
+    CurvePoint,
+    Measured,
+    increases,
+    is_finished,
+    measure,
+)
+from matchprob.plugins.papers.figures.tables import Tables, groups, markdown_report
 from matchprob.report.drawing.style import tidy
 
 # Up to this size the paper's method is tried too: beyond, fsolve takes minutes a trial.

@@ -17,13 +17,25 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.ticker import MaxNLocator
 
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout, draw_curves
-from matchprob.figures.points import CurvePoint, Measured, increases, is_finished, measure
-from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout, draw_curves
+from matchprob.plugins.papers.figures.points import (
+    CurvePoint,
+    Measured,
+    increases,
+    is_finished,
+    measure,
+)
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Tables,
+    cell_number,
+    groups,
+    markdown_report,
+)
 from matchprob.report.drawing.palette import INK, ROSE, SKY
 from matchprob.report.drawing.style import tidy
 

@@ -13,10 +13,10 @@ from algebra.networks.recurrent import LinearRNN
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from matchprob.api.certify import certify
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout, matched_share
-from matchprob.figures.points import CurvePoint, measure
-from matchprob.figures.tables import Tables, cell_number, groups, markdown_report
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout, matched_share
+from matchprob.plugins.papers.figures.points import CurvePoint, measure
+from matchprob.plugins.papers.figures.tables import Tables, cell_number, groups, markdown_report
 from matchprob.report.drawing.palette import BLUE, INK, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
 from numeric.statistics.estimate import Estimate

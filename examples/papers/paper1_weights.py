@@ -28,20 +28,27 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import NullFormatter
 
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
-from matchprob.api.profile import profile
-from matchprob.api.train import OptimizerName, train
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout, Panel
-from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_table, rounded
 from matchprob.io.progress import progress
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout, Panel
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Tables,
+    cell_number,
+    groups,
+    markdown_table,
+    rounded,
+)
+from matchprob.plugins.training.profile import profile
+from matchprob.plugins.training.train import OptimizerName, train
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, name_ticks, tidy
-from numeric.experiments.profiles.profile import Profile, ProfileResult
-from numeric.experiments.training.experiment import Share, TrainResult
+from numeric.plugins.training.experiment import Share, TrainResult
+from numeric.plugins.training.profiles.profile import Profile, ProfileResult
 from numeric.statistics.intervals import proportion_interval
 
 # Columns that learn, row by row; N = 1, 3, 41, 72, and out of reach.

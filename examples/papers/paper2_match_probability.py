@@ -6,14 +6,20 @@ from typing import Any
 
 from matplotlib.axes import Axes
 
-from algebra.networks.normalization import NormNet
+from algebra.plugins.normalization.network import NormNet
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from matchprob.api.certify import certify
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout, Panel, draw_curves
-from matchprob.figures.points import CurvePoint, Measured, measure
-from matchprob.figures.tables import Row, Tables, cell_number, groups, markdown_report
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout, Panel, draw_curves
+from matchprob.plugins.papers.figures.points import CurvePoint, Measured, measure
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Tables,
+    cell_number,
+    groups,
+    markdown_report,
+)
 from matchprob.report.drawing.palette import BLUE, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import tidy
 

@@ -5,14 +5,21 @@ from __future__ import annotations
 from math import log, sqrt
 
 import numpy as np
-from matchprob.figures.papers.sparse_masks import SparseSuccess, sparse_success
+from matchprob.plugins.papers.figures.papers.sparse_masks import SparseSuccess, sparse_success
 from matplotlib.artist import Artist
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout
-from matchprob.figures.tables import Row, Rows, Tables, cell_number, groups, markdown_report
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Rows,
+    Tables,
+    cell_number,
+    groups,
+    markdown_report,
+)
 from matchprob.report.drawing.palette import INK, SERIES
 from matchprob.report.drawing.style import heading, tidy
 

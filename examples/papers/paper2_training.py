@@ -7,14 +7,25 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from statistics import median
 
-from matchprob.figures.papers.normalization_experiment import ALGORITHMS, Setting, run_setting
+from matchprob.plugins.papers.figures.papers.normalization_experiment import (
+    ALGORITHMS,
+    Setting,
+    run_setting,
+)
 from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
-from matchprob.figures import Numbers, Run, register_figure
-from matchprob.figures.curves import FigureLayout, Panel
-from matchprob.figures.experiments import Result, compute
-from matchprob.figures.tables import Row, Rows, Tables, cell_number, markdown_table, rounded
+from matchprob.plugins.papers.figures import Numbers, Run, register_figure
+from matchprob.plugins.papers.figures.curves import FigureLayout, Panel
+from matchprob.plugins.papers.figures.experiments import Result, compute
+from matchprob.plugins.papers.figures.tables import (
+    Row,
+    Rows,
+    Tables,
+    cell_number,
+    markdown_table,
+    rounded,
+)
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, SKY, VERMILION
 from matchprob.report.drawing.style import heading, tidy
 

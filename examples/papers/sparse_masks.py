@@ -3,7 +3,7 @@ r"""Frozen matrices with random zeros: how often scales alone still realize ever
 Each entry of the frozen W_1 (w×m) and W_2 (n×w) is kept with probability p (Theorem 3 of the
 second paper).  The system of Lemma 1 then has full rank for generic values of the kept
 entries if and only if its zero pattern has a matching that covers all nm rows
-(`algebra.families.normalization.khatri_rao`).  So the probability of success is that of a matching,
+(`algebra.plugins.normalization.khatri_rao`).  So the probability of success is that of a matching,
 which is sampled quickly without arithmetic.
 
 A column of the system is a_j ⊗ b_j: it is empty if hidden unit j has lost all inputs or
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from algebra.errors import InputError, whole_number
-from algebra.families.normalization.khatri_rao import product_patterns, structural_ranks
+from algebra.plugins.normalization.khatri_rao import product_patterns, structural_ranks
 from numeric.statistics.intervals import ConfidenceInterval, proportion_interval
 
 # Mask entries (of the product) drawn at a time.

@@ -114,7 +114,7 @@ def inspect(
     ('g_D(F) W = F [0, 0]', ['F_0_0', 'F_0_2', 'F_0_3', 'W_0_0', 'W_1_0'])
     """
     from algebra.families.equations import written_form
-    from algebra.questions.surveys.structure import predictions
+    from algebra.plugins.papers.structure import predictions
     from algebra.systems.forms import CORE, TooLong, forms, known_forms
     from matchprob.api.given import as_instance
 
@@ -233,7 +233,7 @@ def certify(
         yield from rootless_instances(solved, root_count, seed, search * effort)
 
     def refuted(solved: Problem) -> Mapping[str, Any] | None:
-        from numeric.families.relu.evidence import refuted_instance
+        from numeric.plugins.relu.evidence import refuted_instance
 
         return refuted_instance(solved, seed, search * effort)
 

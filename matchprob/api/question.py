@@ -16,8 +16,8 @@ from matchprob.verbs.parameters import Question, QuestionFile
 
 if TYPE_CHECKING:
     from algebra.networks.base import Network
+    from algebra.plugins.models.onnx import Read
     from algebra.problems.problem import Problem
-    from algebra.programs.onnx import Read
 
 
 def as_problem(
@@ -90,7 +90,7 @@ def problem_or_model(
     InputError
         Also if these are given for anything other than an ONNX file.
     """
-    from algebra.networks.program import ProgramNetwork
+    from algebra.plugins.models.network import ProgramNetwork
     from algebra.problems.problem import ALL, Problem
 
     if not isinstance(question, (str, Path)) or Path(question).suffix != ".onnx":
@@ -212,7 +212,7 @@ def program_problem(
     InputError
         Naming the entry that is wrong.
     """
-    from algebra.networks.program import FILE, GENERIC, ProgramNetwork
+    from algebra.plugins.models.network import FILE, GENERIC, ProgramNetwork
     from algebra.problems.problem import ALL, Problem
 
     learning = read.parameters if read.trainable is None else read.trainable
@@ -228,12 +228,19 @@ def program_problem(
     return Problem(network, learnable, exists)
 
 
+def detached(value: Any) -> Any:
+    """A tensor of torch as an array; anything else as it is."""
+    for method in ("detach", "cpu", "numpy"):
+        if hasattr(value, method):
+            value = getattr(value, method)()
+    return value
+
+
 def _entry(read: Read, name: str, value: Any, table: str) -> Any:
     """A mask in the shape of the parameter's matrix; updates are not changed."""
     import numpy as np
 
     from algebra.programs.program import matrix_shape
-    from matchprob.io.layers import detached
 
     shape = read.parameters.get(name)
     if shape is None:

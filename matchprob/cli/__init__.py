@@ -28,18 +28,11 @@ from typer.models import CommandInfo
 
 from algebra.errors import InputError, Notice, Unfinished
 from algebra.time_limits import LimitReached
-from matchprob.api.capacity import capacity
 from matchprob.api.certify import certify, inspect, verify
-from matchprob.api.construct import construct
-from matchprob.api.decide import decide
 from matchprob.api.designs.design import design
 from matchprob.api.designs.repair import repair, robust
 from matchprob.api.estimate import compare, count, estimate
-from matchprob.api.identify import dimension, identify
-from matchprob.api.profile import profile
-from matchprob.api.record import record
-from matchprob.api.surveys import atlas, audit
-from matchprob.api.train import train
+from matchprob.api.identify import identify
 from matchprob.cli import presenters as presenters
 from matchprob.cli.commands import LazyHelp, command_of, plain_command
 from matchprob.cli.options import BAD_INPUT, BUG, UNFINISHED, say
@@ -49,6 +42,14 @@ from matchprob.cli.study import studies
 from matchprob.io.characters import accept_all
 from matchprob.io.output import Output, silence
 from matchprob.io.watch import watch
+from matchprob.plugins.circuits.record import record
+from matchprob.plugins.models.capacity import capacity
+from matchprob.plugins.models.dimension import dimension
+from matchprob.plugins.normalization.construct import construct
+from matchprob.plugins.papers.surveys import atlas, audit
+from matchprob.plugins.relu.decide import decide
+from matchprob.plugins.training.profile import profile
+from matchprob.plugins.training.train import train
 from matchprob.verbs.verb import VERBS, load_installed_verbs
 
 _INTERRUPTED = "matchprob: interrupted; nothing was kept"

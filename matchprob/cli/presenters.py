@@ -13,11 +13,11 @@ from algebra.documents import Document
 from algebra.errors import Unrealized
 from algebra.time_limits import LimitReached
 from matchprob.api.certify import certify, inspect
-from matchprob.api.construct import construct
-from matchprob.api.decide import decide
 from matchprob.api.estimate import count
 from matchprob.cli.commands import Answer, presents
 from matchprob.cli.options import UNFINISHED, say, write_output
+from matchprob.plugins.normalization.construct import construct
+from matchprob.plugins.relu.decide import decide
 from matchprob.verbs.verb import LineOption
 
 if TYPE_CHECKING:
@@ -109,7 +109,7 @@ def _certify(answer: Answer) -> None:
         answer.print_document(nothing, document)
         say("matchprob: undecided: the time limit was reached before the ranks were known")
         raise typer.Exit(UNFINISHED)
-    from algebra.questions.surveys.stated import papers_say
+    from algebra.plugins.papers.stated import papers_say
 
     sure, said = found.root_count_certainty, papers_say(found.problem)
     words = "; ".join(f"{name}: {word}" for name, word in said.items() if word != "silent")
@@ -128,7 +128,7 @@ def _construct(answer: Answer) -> None:
     if not isinstance(found, Unrealized):
         answer.print()
         return
-    from matchprob.report.impossible import unrealized, what_is_missing
+    from matchprob.plugins.normalization.impossible import unrealized, what_is_missing
 
     document, data = unrealized(found)
     answer.print_document({**data, "seed": arguments["seed"]}, document)

@@ -98,9 +98,9 @@ def reproduce(
         Format of the picture.
     """
     from algebra.errors import InputError
-    from matchprob.figures import Run, figures, find_figure
-    from matchprob.figures.tables import write_table
     from matchprob.io import files
+    from matchprob.plugins.papers.figures import Run, figures, find_figure
+    from matchprob.plugins.papers.figures.tables import write_table
     from matchprob.report.drawing.style import on_paper, save
 
     if name is None:

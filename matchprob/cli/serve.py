@@ -47,8 +47,8 @@ def serve(
     from matchprob.api.question import network_of
     from matchprob.io import files
     from matchprob.io.watch import hidden
-    from matchprob.page.server import PageServer
-    from matchprob.page.state import first_problem
+    from matchprob.plugins.page.server import PageServer
+    from matchprob.plugins.page.state import first_problem
 
     files.check_outputs([problem], store=store)
     if store is not None and store.exists():

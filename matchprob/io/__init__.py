@@ -10,7 +10,5 @@ watch     Status lines on stderr: the phase of a long call and its time
 sizes     Size of a picture: its width with unit, its resolution
 languages Polynomial systems in the languages of other programs
 costs     Costs and marks of weights, from CSV tables of the matrices' shapes
-layers    Layers of given networks: arrays, ``.npz`` files, scikit-learn, torch
 citation  Entries of a bibliography: matchprob and the papers whose questions it answers
-elements  Costs and marks of elements to record, by name or from files
 """

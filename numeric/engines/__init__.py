@@ -4,7 +4,6 @@ The engines of this folder are declared here: names and help are known without l
 compute with, and the module of an engine is loaded when one is made.
 
 base                 The registry of engines: a decorator adds one
-complementarity      The engine `complementarity`: shallow ReLU nets, decided or counted
 counter              Counts by ranks and root counts first, then by an engine
 exact                Real solutions counted exactly: msolve over Q on the rational instance
 fsolve               The first paper's method: `scipy.optimize.fsolve` from up to 400 random
@@ -14,8 +13,6 @@ multistart           Real solutions by many Newton runs: a rigorous lower bound 
                      reach
 newton               Networks with activations: few weights are decided over all their values,
                      else lower bounds by many starts, each solution certified in balls
-optimizers           The first paper's criterion for ReLU nets: an optimizer, and "a match" where
-                     MSE < 1e-2
 phcpy/               Real solutions counted by phcpy, the reference engine, in a worker process
 plans                Results on an allocation before any instance is solved: ranks and the root
                      count
@@ -24,8 +21,6 @@ search               A search for real solutions that needs no root count: Gauss
 surplus              More weights than equations: a search, then all critical points of a distance
 witness_search       A numerical search for rational instances without real solutions, for
                      certificates
-relu_exact           The engine `relu-exact`: ReLU normalization networks, by verdict or in
-                     rationals
 """
 
 from __future__ import annotations
@@ -46,7 +41,7 @@ from numeric.engines.base import Assignment, EngineInfo, InstanceEngine, Resourc
     )
 )
 def _complementarity(task: Assignment) -> InstanceEngine:
-    from numeric.engines.complementarity import ComplementarityEngine
+    from numeric.plugins.relu.complementarity import ComplementarityEngine
 
     return ComplementarityEngine(complete=task.complete)
 
@@ -150,7 +145,7 @@ def _register_optimizer(name: str, title: str) -> None:
         )
     )
     def _start(task: Assignment) -> InstanceEngine:
-        from numeric.engines.optimizers import OptimizerEngine
+        from numeric.plugins.training.optimizers import OptimizerEngine
 
         return OptimizerEngine(name)
 
@@ -201,6 +196,6 @@ def _phcpy(task: Assignment) -> InstanceEngine:
     )
 )
 def _relu_exact(task: Assignment) -> InstanceEngine:
-    from numeric.engines.relu_exact import ReluExactEngine
+    from numeric.plugins.relu.relu_exact import ReluExactEngine
 
     return ReluExactEngine(task.problem, certify=task.certify, timeout=task.timeout)

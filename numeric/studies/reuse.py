@@ -21,7 +21,7 @@ from algebra.problems.reduction import solved
 from algebra.time_limits import check_time
 from numeric.certification.constraints import ConstrainedCounts
 from numeric.engines.base import engine_info, family_name
-from numeric.families.relu.pairs import obeying_witnesses
+from numeric.plugins.relu.pairs import obeying_witnesses
 from numeric.studies.store import Store
 from numeric.studies.trials import RECORDS_VERSION, TrialSeries
 from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason, Solutions

@@ -26,6 +26,7 @@ from algebra.memory_limits import (
     memory_size,
 )
 from algebra.networks.feedforward import LinearEstimator
+from algebra.plugins.models.onnx import read_onnx
 from algebra.problems.problem import Problem
 from algebra.programs import program
 from algebra.programs.generic import (
@@ -36,7 +37,6 @@ from algebra.programs.generic import (
     memory_beside_weights,
     random_program_point,
 )
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.ranks.jacobian import all_cells, everything_learns
 from tests.onnx_models import Net, images, onnx

@@ -7,7 +7,7 @@ import pytest
 
 import matchprob as mp
 from benchmarks.large_network_limits import CASES
-from matchprob.figures.tables import read_table
+from matchprob.plugins.papers.figures.tables import read_table
 from numeric.trials.instances import draw_instances, teacher_of
 from tests.algebra.systems.test_growth import large
 from tests.samples import many

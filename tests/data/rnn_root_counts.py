@@ -8,7 +8,7 @@ import json
 from pathlib import Path
 
 from algebra.networks.recurrent import LinearRNN
-from algebra.questions.surveys.atlas import orbits
+from algebra.plugins.papers.atlas import orbits
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.systems.root_count import generic_root_count
 

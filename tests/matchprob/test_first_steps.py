@@ -8,8 +8,8 @@ import pytest
 
 import matchprob as mp
 from matchprob.api.designs.goals import GOALS, GoalName
-from matchprob.api.record import ElementName
-from matchprob.api.train import OptimizerName
+from matchprob.plugins.circuits.record import ElementName
+from matchprob.plugins.training.train import OptimizerName
 from matchprob.verbs.verb import VERBS
 from numeric.programs.descent import OPTIMIZERS
 from tests.matchprob.calls import call as run
@@ -46,7 +46,7 @@ def test_help_shows_the_words_that_an_option_takes(capsys):
 
 def test_typed_words_are_the_registered_ones():
     """A type checker accepts exactly the goals, kinds of elements and optimizers there are."""
-    from algebra.questions.record.elements import ELEMENT_KINDS
+    from algebra.plugins.circuits.elements import ELEMENT_KINDS
 
     for literal, known in ((GoalName, GOALS), (ElementName, ELEMENT_KINDS)):
         assert set(typing.get_args(literal)) == set(known)

@@ -20,7 +20,7 @@ def test_a_group_compiles_here(group, capsys):
 
 _SEARCHES = """
 from numeric import warm_up
-from numeric.families.relu import cells_kernel, pairs_kernel
+from numeric.plugins.relu import cells_kernel, pairs_kernel
 warm_up.main(["--here", "relu"])
 assert pairs_kernel.search_pairs.signatures and cells_kernel.search_cells.signatures
 """

@@ -1,7 +1,7 @@
 """What data leave free of some activities: the part of results that is about a target.
 
 A target is a set of activities, such as hidden units, steps, or outputs for new samples, of which
-it is asked whether the data determine them, weights or not: `algebra.questions.record.target`.
+it is asked whether the data determine them, weights or not: `algebra.plugins.circuits.target`.
 """
 
 from __future__ import annotations

@@ -8,14 +8,14 @@ from algebra.declarations import loaded
 # The module of each format, and its name there; the keys of the schema's definitions.
 FORMATS = {
     "matchprob-certificate": ("certificate", "algebra.families.registry:CERTIFICATE"),
-    "matchprob relu decision": ("decision", "algebra.families.relu.decision:DECISION"),
+    "matchprob relu decision": ("decision", "algebra.plugins.relu.decision:DECISION"),
     "matchprob activation decision": (
         "boxed_decision",
         "algebra.families.activations.decision:BOXED_DECISION",
     ),
     "matchprob-design": ("design", "algebra.questions.design.verify:DESIGN"),
-    "matchprob-recording": ("recording", "algebra.questions.record.verify:RECORDING"),
-    "matchprob-dimension": ("dimension", "algebra.questions.identify.verify_dimension:DIMENSION"),
+    "matchprob-recording": ("recording", "algebra.plugins.circuits.verify:RECORDING"),
+    "matchprob-dimension": ("dimension", "algebra.plugins.models.verify_dimension:DIMENSION"),
 }
 
 

@@ -103,7 +103,7 @@ def _content(network: dict[str, Any], folder: Path | None, model: str | Path | N
     else:
         raise InputError("the proof identifies a model by its digest: give its file as `model`")
     # Loaded here: few proofs are about a model.
-    from algebra.programs.onnx.model import read_model
+    from algebra.plugins.models.onnx.model import read_model
 
     try:
         return read_model(path)

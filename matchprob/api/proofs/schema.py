@@ -16,8 +16,8 @@ from algebra.checker.claim import ProblemTable
 from algebra.checker.maker import KEY, Maker
 from algebra.checker.rank_claims import EvidenceOnRanks
 from algebra.checker.vanishing import VanishingEvidence
-from algebra.families.normalization.verify import NormalizationEvidence
-from algebra.families.relu.verify import ReluEvidence
+from algebra.plugins.normalization.verify import NormalizationEvidence
+from algebra.plugins.relu.verify import ReluEvidence
 from algebra.schemas import schema_of, table_schema
 from matchprob.api.proofs.formats import FORMATS, format_of
 

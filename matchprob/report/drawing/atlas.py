@@ -8,8 +8,8 @@ from matplotlib.collections import PatchCollection
 from matplotlib.patches import Patch, Rectangle
 
 from algebra.errors import InputError
+from algebra.plugins.papers.atlas import DRAWN, Atlas
 from algebra.problems.allocation import Allocation
-from algebra.questions.surveys.atlas import DRAWN, Atlas
 from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import ABSENT, VERDICTS
 from matchprob.report.drawing.style import SMALL, available_width, heading, text_width

@@ -10,7 +10,7 @@ from matplotlib.ticker import MaxNLocator
 
 from algebra.certificates.verification import Verification
 from algebra.errors import InputError
-from algebra.questions.surveys.audit import Audit, AuditResult
+from algebra.plugins.papers.audit import Audit, AuditResult
 from matchprob.report.drawing.drawing import Drawing, Size
 from matchprob.report.drawing.palette import ABSENT, BLUE, INK, SKY, VERMILION
 from matchprob.report.drawing.style import SMALL, heading, tidy

@@ -21,22 +21,23 @@ from matchprob.report.drawing.style import crop, grow, new_figure, remove_titles
 
 # The project's classes of results, and the modules with their drawings.
 MODULES = {
-    name: f"matchprob.report.{module}"
+    name: f"matchprob.{module}"
     for module, names in {
-        "capacity": ("Capacity", "Dimension"),
-        "drawing.allocations": (
+        "plugins.circuits.pictures": ("Recording",),
+        "plugins.normalization.pictures": ("Construction", "DepthConstruction"),
+        "plugins.models.pictures": ("Capacity", "Dimension"),
+        "plugins.papers.pictures": ("PrincipleSurvey",),
+        "plugins.training.pictures": ("ProfileResult",),
+        "report.drawing.allocations": (
             "Certificate", "DesignResult", "Identification", "RepairResult", "Robustness",
         ),
-        "drawing.atlas": ("Atlas",),
-        "drawing.checks": ("Audit", "AuditResult", "Verification"),
-        "drawing.pictures": ("Inspection",),
-        "drawing.solutions": (
-            "ActivatedDecision", "Construction", "DepthConstruction", "ReluDecision",
+        "report.drawing.atlas": ("Atlas",),
+        "report.drawing.checks": ("Audit", "AuditResult", "Verification"),
+        "report.drawing.pictures": ("Inspection",),
+        "report.drawing.solutions": ("ActivatedDecision", "ReluDecision"),
+        "report.drawing.trials": (
+            "Comparison", "CountResult", "Estimate", "SweepResult", "TrainResult",
         ),
-        "drawing.trials": ("Comparison", "CountResult", "Estimate", "SweepResult", "TrainResult"),
-        "principles": ("PrincipleSurvey",),
-        "profile": ("ProfileResult",),
-        "recording": ("Recording",),
     }.items()
     for name in names
 }  # fmt: skip

@@ -1,4 +1,4 @@
-"""Pictures of solutions: a match that was found, and scales that were constructed."""
+"""Picture of a solution: a match that was found."""
 
 from __future__ import annotations
 
@@ -10,13 +10,11 @@ from matplotlib.ticker import MaxNLocator
 
 from algebra.errors import InputError
 from algebra.linalg.numbers import nearest_double
-from matchprob.api.constructions import DepthConstruction
 from matchprob.report.drawing.drawing import Drawing
-from matchprob.report.drawing.palette import BLUE, INK, ORANGE
-from matchprob.report.drawing.style import heading, name_ticks, tidy
+from matchprob.report.drawing.palette import BLUE, INK
+from matchprob.report.drawing.style import heading, tidy
 from numeric.families.activations.decision import ActivatedDecision
-from numeric.families.normalization.construct import Construction
-from numeric.families.relu.decision import ReluDecision
+from numeric.plugins.relu.decision import ReluDecision
 
 
 def _witness(axes: Axes, found: ReluDecision | ActivatedDecision) -> None:
@@ -38,29 +36,6 @@ def _witness(axes: Axes, found: ReluDecision | ActivatedDecision) -> None:
     heading(axes, found.document().title)
 
 
-def _construction(axes: Axes, found: Construction) -> None:
-    axes.bar([b.layer for b in found.blocks], [b.condition for b in found.blocks], color=BLUE)
-    axes.set_yscale("log")
-    axes.set_ylim(bottom=min(b.condition for b in found.blocks) / 10)
-    layers = [b.layer for b in found.blocks]
-    name_ticks(axes, layers, list(map(str, layers)))
-    tidy(axes, "layer", "condition number of its system")
-    heading(axes, found.document().title.partition(",")[0])
-
-
-def _depth(axes: Axes, found: DepthConstruction) -> None:
-    """The largest and the smallest |scale| of each layer of the target."""
-    layers = list(range(1, len(found) + 1))
-    for label, colour, pick in (("largest |scale|", BLUE, max), ("smallest", ORANGE, min)):
-        sizes = [pick(abs(float_of(s)) for row in b.scales for s in row) for b in found]
-        axes.plot(layers, sizes, marker="o", ls="none", color=colour, label=label)
-    axes.set_yscale("log")
-    name_ticks(axes, layers, list(map(str, layers)))
-    tidy(axes, "layer of the target", "scale")
-    handles, _ = axes.get_legend_handles_labels()
-    heading(axes, found.document().title.partition(",")[0], handles)
-
-
 def float_of(value: Any) -> float:
     """A double, or a rational rounded."""
     return nearest_double(value) if hasattr(value, "p") else float(value)
@@ -69,6 +44,4 @@ def float_of(value: Any) -> float:
 DRAWINGS = {
     "ReluDecision": Drawing(_witness),
     "ActivatedDecision": Drawing(_witness),
-    "Construction": Drawing(_construction),
-    "DepthConstruction": Drawing(_depth),
 }

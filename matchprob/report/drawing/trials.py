@@ -11,7 +11,7 @@ from matchprob.report.drawing import pictures
 from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.palette import BLUE, INK, ORANGE, ROSE, VERMILION
 from matchprob.report.drawing.style import heading, tidy
-from numeric.experiments.training.experiment import TrainResult
+from numeric.plugins.training.experiment import TrainResult
 from numeric.programs.losses import MSE
 from numeric.statistics.comparison import Comparison
 from numeric.statistics.estimate import Estimate

@@ -10,7 +10,7 @@ from algebra.certificates.tools import Effort
 from algebra.checker.verdicts import VERDICTS
 from algebra.families.certify import certify
 from algebra.families.registry import verify
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from tests.old_kinds import as_program, random_normnet, random_problem

@@ -9,7 +9,7 @@ from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from tests.algebra.systems.counters import by_trace

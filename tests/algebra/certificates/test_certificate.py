@@ -14,7 +14,7 @@ from algebra.families.registry import verify
 from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem

@@ -10,12 +10,12 @@ from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.kinds import KINDS
 from algebra.networks.large import LimitNetwork
-from algebra.networks.normalization import NormNet
-from algebra.networks.program import ProgramNetwork
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
-from algebra.programs.onnx import Read
+from algebra.plugins.models.network import ProgramNetwork
+from algebra.plugins.models.onnx import Read
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.programs.program import Builder
 from algebra.work import Limits
 from tests.refusals import refuses

@@ -5,9 +5,9 @@ import pytest
 import sympy
 
 from algebra.families.equations import form_names, inspect_allocation, written_form
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.problem import Problem
 from tests.refusals import refuses
 from tests.samples import DIAGONAL

@@ -119,8 +119,8 @@ OPENED = {
     "numeric/tracking/start_cache.py": "files of the project's own cache",
     "numeric/engines/phcpy/worker.py": "the memory of this process",
     "matchprob/__init__.py": "a source of the project",
-    "matchprob/page/front.py": "files of the package",
-    "matchprob/page/server.py": "files of the package",
+    "matchprob/plugins/page/front.py": "files of the package",
+    "matchprob/plugins/page/server.py": "files of the package",
     "matchprob/api/proofs/check.py": "the memory of this process",
 }
 READING = re.compile(

@@ -17,7 +17,7 @@ from algebra.networks.base import MAX_CELLS, STATES, TRACES, Point
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.kinds import KINDS
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.ranks.derivatives import DualMatrix
 from algebra.ranks.jacobian import random_point
 from tests.algebra.residues import power

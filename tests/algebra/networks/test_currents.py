@@ -10,11 +10,11 @@ import sympy
 from algebra.families.certify import certify
 from algebra.families.registry import verify
 from algebra.networks.rnn import RNN
+from algebra.plugins.circuits.recording import record
+from algebra.plugins.circuits.verify import RECORDING
 from algebra.problems.files import problem_from_dict
 from algebra.problems.problem import Problem
 from algebra.questions.identify.identification import identify
-from algebra.questions.record.recording import record
-from algebra.questions.record.verify import RECORDING
 from algebra.ranks.generic_rank import generic_rank
 from algebra.ranks.jacobian import all_cells
 from numeric.trials.instances import draw_instance

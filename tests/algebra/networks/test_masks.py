@@ -10,10 +10,10 @@ from algebra.memory_limits import limited_memory
 from algebra.networks import masks
 from algebra.networks.masks import Masks, columns_by_row, held, lines_with_entries
 from algebra.networks.rnn import RNN
+from algebra.plugins.circuits.recording import record
 from algebra.problems.cell_types import Types
 from algebra.problems.problem import Problem
 from algebra.questions.identify.identification import identify
-from algebra.questions.record.recording import record
 from algebra.ranks.jacobian import all_cells
 from matchprob.api.identify import identify as identify_verb
 from tests.refusals import refuses

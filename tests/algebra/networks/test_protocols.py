@@ -10,7 +10,6 @@ from algebra.networks.base import STATES, TRACES
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.protocols import (
     HasJacobian,
     HasLimits,
@@ -20,12 +19,13 @@ from algebra.networks.protocols import (
     units_of,
 )
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.plugins.circuits.elements import available_kinds, known_readings
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain
 from algebra.programs.program import Builder
-from algebra.questions.record.elements import available_kinds, known_readings
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.parametrized import learning_rank, parametrized
 from algebra.systems.forms import forms, preferred_form

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.networks.program import ProgramNetwork
+from algebra.plugins.models.network import ProgramNetwork
+from algebra.plugins.models.onnx import Read
 from algebra.problems.as_layers import AsLayers
 from algebra.problems.problem import Problem
-from algebra.programs.onnx import Read
 from tests.algebra.networks.test_layered import layered
 from tests.doubles import labels
 from tests.samples import many

@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.names import Names
 from algebra.problems.problem import Problem

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.features import Feature
 from algebra.problems.files import load_problem, problem_from_dict

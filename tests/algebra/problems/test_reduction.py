@@ -10,8 +10,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.errors import InputError
-from algebra.families.normalization.augmented import Augmented
 from algebra.families.theorems import reductions
+from algebra.plugins.normalization.augmented import Augmented
 from algebra.problems.as_layers import AsLayers
 from algebra.problems.features import Feature
 from algebra.problems.reduction import (

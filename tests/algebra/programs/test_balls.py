@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from flint import arb
 
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs.arrays import placed
 from algebra.programs.balls import BallArithmetic, SignUnknown, as_balls
 from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import program_jacobian
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from tests.algebra.programs.programs import random_program
 from tests.doubles import Doubles, jacobian

@@ -8,9 +8,9 @@ import sympy
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs.degrees import degree_in, entry_bound
 from algebra.programs.evaluate import evaluate
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from tests.algebra.programs.programs import random_program
 from tests.onnx_models import save

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.linalg.ranks import modular_rank
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs.generic import (
     Columns,
     Model,
@@ -14,7 +15,6 @@ from algebra.programs.generic import (
     independent_rows,
     random_program_point,
 )
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.programs.tokens import token_samples
 from tests.doubles import jacobian

@@ -12,11 +12,11 @@ from algebra.families.registry import verify
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime
 from algebra.linalg.residues import random_residues
+from algebra.plugins.circuits.recording import record
+from algebra.plugins.circuits.verify import RECORDING
 from algebra.problems.files import problem_from_dict
 from algebra.programs.leaks import read_leak
 from algebra.questions.identify.identification import identify
-from algebra.questions.record.recording import record
-from algebra.questions.record.verify import RECORDING
 from algebra.ranks.derivatives import dual_derivative, dual_point
 from algebra.ranks.generic_rank import network_rank
 from algebra.ranks.jacobian import columns_at, random_point

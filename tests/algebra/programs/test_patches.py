@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from algebra.memory_limits import limited_memory
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs import jacobian
 from algebra.programs.generic import Columns, Model, bytes_of_sample, cells_of, random_program_point
 from algebra.programs.jacobian import Sweep
-from algebra.programs.onnx import read_onnx
 from algebra.programs.patches import Patches
 from algebra.programs.residues import ModularArithmetic
-from matchprob.api.pieces import pieces
+from matchprob.plugins.models.pieces import pieces
 from tests.onnx_models import Net, onnx
 
 

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs.evaluate import evaluate
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.programs.ranges import ANY, is_analytic, ranges
 from tests.algebra.programs.programs import random_program

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs.evaluate import evaluate
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from algebra.programs.read_out import read_out
 from matchprob import RNN, FeedForward

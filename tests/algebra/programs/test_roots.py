@@ -6,6 +6,7 @@ from operator import truediv
 import numpy as np
 import pytest
 
+from algebra.plugins.models.capacity import whole_rank
 from algebra.programs import generic, roots
 from algebra.programs.arrays import EntryArithmetic, placed
 from algebra.programs.generic import (
@@ -17,7 +18,6 @@ from algebra.programs.generic import (
 )
 from algebra.programs.jacobian import program_jacobian
 from algebra.programs.program import Builder
-from algebra.questions.capacity import whole_rank
 
 
 class _Doubles(EntryArithmetic):

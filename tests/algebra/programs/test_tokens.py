@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.networks.program import ProgramNetwork
+from algebra.plugins.models.network import ProgramNetwork
+from algebra.plugins.models.onnx import Read
 from algebra.programs.generic import (
     Columns,
     Model,
@@ -14,7 +15,6 @@ from algebra.programs.generic import (
     independent_rows,
     random_program_point,
 )
-from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
 from algebra.programs.tokens import TokenSizes, number_of_samples, token_samples
 from numeric.programs.patterns import drawn_patterns, pattern_at

@@ -15,8 +15,8 @@ from algebra.linalg.ranks import modular_rank
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.ranks import generic_rank as module
 from algebra.ranks.deficits import TARGET_ERROR, deficit_error

@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from algebra.plugins.circuits.recording import record
+from algebra.plugins.circuits.verify import RECORDING
 from algebra.questions.design.cheapest import cheapest
 from algebra.questions.design.demand import NoDesign, checked_demand
 from algebra.questions.design.robustness import robustness
-from algebra.questions.record.recording import record
-from algebra.questions.record.verify import RECORDING
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.parametrized import by_parameters, by_updates, learning_rank
 from matchprob import RNN, FeedForward, InputError, LinearRNN, Problem, SequenceRNN, Types

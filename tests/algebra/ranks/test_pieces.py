@@ -4,8 +4,8 @@ from fractions import Fraction
 
 import numpy as np
 
+from algebra.plugins.models.onnx import Read
 from algebra.programs.balls import SignUnknown
-from algebra.programs.onnx import Read
 from algebra.programs.program import Builder
 from algebra.ranks.minors import rational_point
 from algebra.ranks.pieces import on_pattern

@@ -9,8 +9,8 @@ from scipy import sparse
 from algebra.linalg import sparse_blocks
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues
-from algebra.questions.record.blocks import direction_of
-from algebra.questions.record.question import recording_question
+from algebra.plugins.circuits.blocks import direction_of
+from algebra.plugins.circuits.question import recording_question
 from algebra.ranks import readings
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import by_parameters

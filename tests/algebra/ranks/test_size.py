@@ -7,7 +7,7 @@ import pytest
 import matchprob as mp
 from algebra.errors import LargeMemory, Unfinished
 from algebra.memory_limits import limited_memory
-from algebra.questions.record.elements import ELEMENT_KINDS
+from algebra.plugins.circuits.elements import ELEMENT_KINDS
 from algebra.ranks.jacobian import all_cells, columns_at, random_point
 from algebra.ranks.size import check_memory, check_size
 from algebra.time_limits import OutOfTime, TooSlow, within

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from algebra.arguments.no_real_root import solve_exactly
-from algebra.questions.theorems.statements import what_theorems_say
+from algebra.plugins.papers.theorems.statements import what_theorems_say
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearRNN, Problem

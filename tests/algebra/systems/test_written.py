@@ -13,10 +13,10 @@ import matchprob as mp
 from algebra.families.equations import form_names, written_form
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.instance_files import GivenNumbers
 from algebra.problems.problem import Problem

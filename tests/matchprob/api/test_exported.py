@@ -8,8 +8,8 @@ import pytest
 import matchprob as mp
 from algebra.errors import InputError
 from algebra.linalg.ranks import modular_rank
+from algebra.plugins.models.capacity import cells_of
 from algebra.programs.generic import Columns, Model, random_program_point
-from algebra.questions.capacity import cells_of
 from numeric.programs.patterns import pattern_at
 from tests.refusals import refuses
 from tests.torch_modules import MODULES, Computes, nn, normal, torch

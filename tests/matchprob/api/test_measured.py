@@ -3,7 +3,7 @@
 import pytest
 
 import matchprob as mp
-from matchprob.page.state import state_of
+from matchprob.plugins.page.state import state_of
 from tests.refusals import refuses
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

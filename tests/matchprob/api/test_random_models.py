@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.programs.onnx import read_onnx
+from algebra.plugins.models.onnx import read_onnx
 from tests.onnx_models import Net, differences, onnx
 from tests.samples import LONG
 

@@ -8,7 +8,7 @@ import pytest
 from matplotlib.figure import Figure
 
 import matchprob as mp
-from algebra.programs.onnx.reader import Read
+from algebra.plugins.models.onnx.reader import Read
 from algebra.programs.program import Builder
 from algebra.results import Result
 from tests.refusals import refuses

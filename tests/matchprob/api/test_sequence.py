@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.questions.theorems.statements import THEOREMS, what_theorems_say
+from algebra.plugins.papers.theorems.statements import THEOREMS, what_theorems_say
 from matchprob import Allocation, LinearRNN, Problem, SequenceRNN, draw_instance
 from tests.samples import LONG
 

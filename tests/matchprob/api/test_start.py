@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.programs.onnx import Read
+from algebra.plugins.models.onnx import Read
 from algebra.programs.program import Builder
 from tests.doubles import labels, weights_of
 from tests.samples import more

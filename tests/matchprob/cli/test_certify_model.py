@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from algebra.networks import program
+from algebra.plugins.models import network as program
 from tests.matchprob.calls import call
 from tests.onnx_models import MODELS, onnx, save
 

@@ -5,8 +5,8 @@ import time
 
 import pytest
 
-from numeric.experiments.profiles import measures
 from numeric.matches.conditions import conditions
+from numeric.plugins.training.profiles import measures
 from numeric.studies import study as studies
 from tests.matchprob.calls import NETWORK, call
 

@@ -4,11 +4,18 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from matchprob.figures.papers.paper1_linear import _layer_points, _lrnn_points
+from matchprob.plugins.papers.figures.papers.paper1_linear import _layer_points, _lrnn_points
 
-from matchprob.figures import FIGURES, Numbers, Run, figures, find_figure, register_figure
-from matchprob.figures.curves import FigureLayout
-from matchprob.figures.points import CurvePoint, Measured, increases
+from matchprob.plugins.papers.figures import (
+    FIGURES,
+    Numbers,
+    Run,
+    figures,
+    find_figure,
+    register_figure,
+)
+from matchprob.plugins.papers.figures.curves import FigureLayout
+from matchprob.plugins.papers.figures.points import CurvePoint, Measured, increases
 from numeric.statistics.estimate import Estimate
 from numeric.studies.store import Store
 from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount
@@ -26,7 +33,7 @@ def test_figures_are_listed(printed, complaint):
 
 def test_figures_can_be_added(monkeypatch):
     """A registered function is found under its name."""
-    monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
+    monkeypatch.setattr("matchprob.plugins.papers.figures.FIGURES", dict(FIGURES))
 
     @register_figure("mine", "a test", 3, FigureLayout(()))
     def mine(run):
@@ -39,7 +46,7 @@ def test_figures_can_be_added(monkeypatch):
 @pytest.mark.parametrize("end", [KeyboardInterrupt, MemoryError])
 def test_an_end_says_what_is_kept(end, tmp_path, monkeypatch, capsys):
     """If the work is ended, the store is named as soon as there is one; the status is 3."""
-    monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
+    monkeypatch.setattr("matchprob.plugins.papers.figures.FIGURES", dict(FIGURES))
     store = tmp_path / "kept.sqlite"
 
     @register_figure("mine", "a test", 3)
@@ -190,7 +197,7 @@ def test_pictures_for_a_page(tmp_path, complaint, capsys):
 
 def test_a_quick_look(tmp_path, monkeypatch, printed, complaint):
     """`--quick` asks for two points and 40 trials, unless others are given."""
-    monkeypatch.setattr("matchprob.figures.FIGURES", dict(FIGURES))
+    monkeypatch.setattr("matchprob.plugins.papers.figures.FIGURES", dict(FIGURES))
     asked = []
 
     @register_figure("mine", "a test", 300)

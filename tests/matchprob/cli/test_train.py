@@ -5,7 +5,7 @@ import json
 import pytest
 
 from matchprob.cli import app, run_command
-from numeric.experiments.training.experiment import Experiment
+from numeric.plugins.training.experiment import Experiment
 from numeric.studies.store import Store
 from tests.matchprob.calls import NETWORK, call
 

@@ -12,14 +12,18 @@ import matchprob as mp
 from algebra.certificates.verification import Verification
 from algebra.checker.checks import FAILED, UNFINISHED, Check
 from algebra.documents import Document, Explanation
-from algebra.families.normalization.hidden_orders import NotRealized
-from algebra.families.normalization.reconstruct import TooNarrow
-from algebra.families.normalization.scales import Unreachable
+from algebra.plugins.normalization.hidden_orders import NotRealized
+from algebra.plugins.normalization.reconstruct import TooNarrow
+from algebra.plugins.normalization.scales import Unreachable
 from algebra.results import Result
 from matchprob import Comparison, CountResult, Estimate, InstanceCount
 from matchprob.cli import app
-from matchprob.report.impossible import explain_narrow, explain_not_realized, explain_unreachable
-from numeric.families.relu.decision import ReluDecision
+from matchprob.plugins.normalization.impossible import (
+    explain_narrow,
+    explain_not_realized,
+    explain_unreachable,
+)
+from numeric.plugins.relu.decision import ReluDecision
 from numeric.trials.counts import COMPLETE, UNDETERMINED, Reason
 from tests.matchprob.explained import Explained, explained
 from tests.refusals import refuses

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from algebra.errors import InputError
 from algebra.networks.feedforward import LinearEstimator
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
+from algebra.plugins.normalization.network import NormNet
 from algebra.problems.constraints import Constraints
 from algebra.problems.intervals import Interval
 from algebra.problems.laws.distribution import Distribution

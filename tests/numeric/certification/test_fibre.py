@@ -6,8 +6,8 @@ from flint import fmpq
 from scipy.optimize import linprog
 
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
+from algebra.plugins.normalization.network import NormNet
 from algebra.problems.constraints import Constraints
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem

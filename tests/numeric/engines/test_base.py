@@ -11,7 +11,7 @@ from algebra.errors import InputError
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.ffn import FeedForward
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from numeric.engines.base import (
     Assignment,
     EngineInfo,

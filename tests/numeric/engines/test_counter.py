@@ -5,7 +5,7 @@ import pytest
 from algebra.errors import InputError
 from algebra.networks.feedforward import LinearEstimator
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem

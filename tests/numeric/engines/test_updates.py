@@ -23,7 +23,7 @@ from matchprob import (
     train,
 )
 from numeric.engines.counter import InstanceCounter
-from numeric.experiments.profiles.measures import MEASURES
+from numeric.plugins.training.profiles.measures import MEASURES
 from numeric.studies.trials import TrialSeries, compute_trials
 from numeric.trials.instances import draw_instance
 from tests.refusals import refuses

@@ -4,9 +4,9 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.families.normalization.matching import match_instance
 from algebra.linalg import rational_lp as exact_simplex
 from algebra.linalg.rational_lp import INFEASIBLE, UNBOUNDED, maximize
+from algebra.plugins.normalization.matching import match_instance
 from matchprob import NormNet, Problem, draw_instance
 from numeric.linalg.float_simplex import guess_basis, guesses
 from tests.algebra.linalg.small_programs import rationals, refutes, small_program

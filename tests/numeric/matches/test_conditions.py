@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.problem import Problem
 from numeric.matches.conditions import conditions, rational_jacobian, smallest_singular_value
 from numeric.trials.instances import draw_instance, to_rational

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from flint import fmpq
 
+from algebra.plugins.models.capacity import Piece, Subset, capacities_on, ranks
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs.arrays import EntryArithmetic
 from algebra.programs.evaluate import evaluate
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
-from algebra.questions.capacity import Piece, Subset, capacities_on, ranks
 from numeric.programs.enclosed import (
     BoundedArithmetic,
     NotBounded,

@@ -5,10 +5,10 @@ import pytest
 
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from numeric.programs.losses import Loss

@@ -5,9 +5,9 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from algebra.plugins.models.onnx import read_onnx
 from algebra.programs import evaluate
 from algebra.programs.generic import NoPattern
-from algebra.programs.onnx import read_onnx
 from algebra.programs.program import Builder
 from numeric.programs import patterns
 from numeric.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at

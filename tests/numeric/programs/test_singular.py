@@ -4,12 +4,12 @@ import numpy as np
 import pytest
 
 import matchprob as mp
-from algebra.programs.onnx import read_onnx
-from matchprob.api.pieces import own_piece
+from algebra.plugins.models.onnx import read_onnx
+from matchprob.plugins.models.pieces import own_piece
 from numeric.programs.patterns import doubles
 from numeric.programs.singular import extreme_singular_values
 from tests.doubles import jacobian
-from tests.matchprob.api.test_frozen import drawn, gated
+from tests.matchprob.plugins.models.test_frozen import drawn, gated
 
 
 @pytest.mark.parametrize("name", ["block", "convnet", "perceptron"])

@@ -9,10 +9,10 @@ from algebra.families.registry import verify
 from algebra.families.updates.inspect import inspect_updates
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
-from algebra.networks.normalization import NormNet
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
 from algebra.networks.rnn import RNN
+from algebra.plugins.normalization.network import NormNet
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.laws.distribution import Distribution
 from algebra.problems.problem import Problem
 from tests.plain_data import changed, data_of, failures

@@ -2,9 +2,9 @@
 
 import pytest
 
+from algebra.plugins.models.dimension import dimension_of
+from algebra.plugins.models.verify_dimension import DIMENSION
 from algebra.programs.degrees import term_degrees
-from algebra.questions.identify.dimension import dimension_of
-from algebra.questions.identify.verify_dimension import DIMENSION
 from matchprob import RNN, FeedForward, LinearRNN
 
 SQUARE, MIXED, CUBIC = ([0, 0, 1], [0, 1, 1], [0, 1, 0, 1])

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from algebra.networks.rnn import RNN
+from algebra.plugins.circuits import blocks
+from algebra.plugins.circuits.question import recording_question
 from algebra.problems.problem import Problem
 from algebra.questions.identify.effects import have_effect
-from algebra.questions.record import blocks
-from algebra.questions.record.question import recording_question
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.ranks.parametrized import by_parameters
 from matchprob import identify

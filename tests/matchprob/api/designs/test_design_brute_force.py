@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 
 from algebra.families.certify import certify
+from algebra.plugins.papers.atlas import atlas
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.questions.design.maximal import NoneMaximal
-from algebra.questions.surveys.atlas import atlas
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, LinearRNN, Problem, design, estimate, repair, robust

@@ -3,7 +3,7 @@
 import pytest
 
 from algebra.networks.recurrent import LinearRNN
-from algebra.networks.relu import ShallowReLU
+from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.files import load_problem
 from algebra.problems.problem import Problem
 from matchprob import InputError, repair, robust, verify

@@ -16,14 +16,14 @@ from algebra.checker.checks import CheckFailed
 from algebra.checker.claim import Claim
 from algebra.checker.reading import as_text, read_json
 from algebra.checker.vanishing import VanishingEvidence
-from algebra.families.normalization.verify import NormalizationEvidence
-from algebra.families.relu.decision import read_decision
-from algebra.families.relu.verify import ReluEvidence
+from algebra.plugins.circuits.recording import record
+from algebra.plugins.circuits.verify import RECORDING
+from algebra.plugins.models.dimension import dimension_of
+from algebra.plugins.models.verify_dimension import DimensionProof
+from algebra.plugins.normalization.verify import NormalizationEvidence
+from algebra.plugins.relu.decision import read_decision
+from algebra.plugins.relu.verify import ReluEvidence
 from algebra.questions.design.verify import DESIGN
-from algebra.questions.identify.dimension import dimension_of
-from algebra.questions.identify.verify_dimension import DimensionProof
-from algebra.questions.record.recording import record
-from algebra.questions.record.verify import RECORDING
 from algebra.ranks.parametrized import by_parameters
 from algebra.systems.equivalent_cells import as_cells
 from matchprob import RNN, InputError, LinearFeedForward, LinearRNN

@@ -13,13 +13,13 @@ from matplotlib.patches import Patch
 
 import matchprob as mp
 from algebra.documents import Document
-from algebra.questions.surveys.audit import AuditResult
+from algebra.plugins.papers.audit import AuditResult
 from algebra.results import Result
 from matchprob.io.sizes import check_dpi, inches
+from matchprob.plugins.circuits.pictures import listed
 from matchprob.report.drawing import style
 from matchprob.report.drawing.drawing import Drawing
 from matchprob.report.drawing.paint import MODULES, figure_of, register_picture, write_picture
-from matchprob.report.recording import listed
 from tests.matchprob.legible import faults
 from tests.onnx_models import save
 from tests.refusals import refuses

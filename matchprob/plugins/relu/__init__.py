@@ -1,0 +1,4 @@
+"""Shallow ReLU networks.
+
+decide  One trial decided with a proof: the verb decide
+"""
