@@ -119,7 +119,7 @@ def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], lis
     """Independent rows that span all others, and the columns independent of earlier ones.
 
     Also the inverse of these rows and columns.  As many random rows as there are columns are tried
-    first; then those that they do not span.
+    first; if they do not do, then those of the left half, and of what these leave of the right one.
     """
     columns = block.shape[1]
     # Neighbouring rows are often alike, or have zeros at the same places.
@@ -127,11 +127,28 @@ def _spanning_rows(block: np.ndarray, ring: ResidueRing) -> tuple[list[int], lis
     inverse = _inverse_in_parts(block[first], ring) if len(first) == columns else None
     if inverse is not None:
         return first.tolist(), list(range(columns)), inverse
+    if columns > _LEAST:
+        return _spanning_rows_of_halves(block, ring)
     found = _independent_rows(block, ring)
     pivots = list(range(columns))
     if len(found) < columns:
         pivots = _pivots(_flint(block[found], ring)) if found else []
     return found, pivots, _inverse(block[found][:, pivots], ring)
+
+
+def _spanning_rows_of_halves(
+    block: np.ndarray, ring: ResidueRing
+) -> tuple[list[int], list[int], np.ndarray]:
+    """`_spanning_rows` of the left half, and of the right one without combinations of these."""
+    half = block.shape[1] // 2
+    upper, left, a = _spanning_rows(block[:, :half], ring)
+    others = np.setdiff1d(np.arange(len(block)), upper)
+    mix = ring.product(block[others][:, left], a)
+    rest = ring.minus_product(block[others, half:], mix, block[upper, half:])
+    lower, right, s = _spanning_rows(rest, ring)
+    rows, pivots = [*upper, *others[lower].tolist()], [*left, *(half + k for k in right)]
+    above = ring.product(a, block[upper][:, pivots[len(left) :]])
+    return rows, pivots, _inverse_of_blocks(a, above, mix[lower], s, ring)
 
 
 def _independent_rows(block: np.ndarray, ring: ResidueRing) -> list[int]:
@@ -190,7 +207,16 @@ def _inverse_in_parts(matrix: np.ndarray, ring: ResidueRing) -> np.ndarray | Non
     )
     if s is None:
         return None
-    out = np.zeros_like(matrix)
+    return _inverse_of_blocks(a, right, left, s, ring)
+
+
+def _inverse_of_blocks(
+    a: np.ndarray, right: np.ndarray, left: np.ndarray, s: np.ndarray, ring: ResidueRing
+) -> np.ndarray:
+    """The inverse of (A B; C D) from A⁻¹, A⁻¹ B, C A⁻¹ and the inverse of S = D − C A⁻¹ B."""
+    size = len(a)
+    out = np.zeros((size + len(s), size + len(s)), a.dtype)
+    upper, lower = slice(0, size), slice(size, None)
     out[upper, lower] = ring.minus_product(out[upper, lower], right, s)
     out[lower, upper] = ring.minus_product(out[lower, upper], s, left)
     out[upper, upper] = ring.minus_product(a, out[upper, lower], left)

@@ -110,6 +110,18 @@ def test_large_and_transposed_products():
     assert (signed(turned[0], p, np.float64) == signed(a, p, np.float64)).all()
 
 
+@pytest.mark.parametrize("bits", [23, 61])
+def test_halves_of_a_block_of_low_rank(bits):
+    """Rows that span a wide block are found in its halves where random ones do not span it."""
+    p = random_prime(random.Random(7), bits)
+    A = of_rank(140, 150, 90, p, 2)
+    A[:, :30] = 0
+    A[:100, 70:80] = A[:100, 60:70]
+    # Most rows are copies of a few.
+    A = A[np.random.default_rng(1).integers(0, 140, 400) // 3 * 2 % 140]
+    assert columns_of(A, p) == modular_echelon(A, p)[1]
+
+
 @pytest.mark.parametrize("size", more(20, 100))
 def test_permuted_block_diagonal(size):
     """First rows of a block need not span it: rows far below do."""

@@ -23,6 +23,7 @@ from __future__ import annotations
 import math
 import random
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from fractions import Fraction
 from math import prod
@@ -30,7 +31,7 @@ from math import prod
 import numpy as np
 
 from algebra.errors import Unfinished
-from algebra.linalg.primes import deficit_probability
+from algebra.linalg.primes import PRIME_SIZES, deficit_probability
 from algebra.linalg.residues import Residues, random_residues
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.linalg.short_primes import WIDTH, unsigned
@@ -57,7 +58,7 @@ from algebra.plugins.models.capacity.result import (
 )
 from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
-    COLUMNS,
+    SPARE,
     Columns,
     Model,
     NoPattern,
@@ -361,7 +362,7 @@ def _most_samples(model: Model, subset: Subset, entry: int = _BYTES) -> int:
 
     def width_of(rows: int) -> int:
         """Columns: of updates all, otherwise combinations if they are many (`Columns`)."""
-        return size if subset.low_rank else min(size, max(rows + 32, min(COLUMNS, 2 * rows)))
+        return size if subset.low_rank or not is_sketched(size, rows) else rows + SPARE
 
     def memory(samples: int) -> int:
         rows = d * samples
@@ -516,7 +517,10 @@ def _long_ranks(
     stream: str = "capacity",
     least: Sequence[int] = (),
 ) -> tuple[list[int], Fraction | None]:
-    """`_ranks` modulo a long prime.
+    """`_ranks` modulo a long prime, or a second short one if no bound is known of either.
+
+    Large ranks for which a long prime gives no bound are only confirmed at another point: a product
+    modulo a long prime is six modulo a short one.
 
     With square roots, ranks at points with free roots are upper bounds; if the ranks `least` at a
     point at which all roots exist, modulo a short prime, are the same, no other such point is
@@ -528,23 +532,41 @@ def _long_ranks(
         If a value does not exist, such as a quotient by a weight of the model that is 0.
     """
 
-    def ranks_at(seed_of_point: str, strict: bool) -> tuple[list[int], bool]:
-        point = random_program_point(model, m, seed_of_point, strict)
-        return _ranks_at(model, subset, m, point, f"{stream}/{seed}"), point.is_free
+    def ranks_at(
+        seed_of_point: str, strict: bool, few: int = m, bits: int = PRIME_SIZES.long
+    ) -> tuple[list[int], bool]:
+        point = random_program_point(model, few, f"{stream}/{seed}{seed_of_point}", strict, bits)
+        return _ranks_at(model, subset, few, point, f"{stream}/{seed}"), point.is_free
 
-    free: list[int] = []
+    known, free = list(least), list[int]()
+    is_large = known and known[-1] ** 2 * subset.learnable(model.program) > _MOST_LONG
+    if is_large and _deficit_error(model, subset, known) is None:
+        with suppress(NoResidues):
+            few = _growing(model, known)
+            if ranks_at("/again", False, few, SHORT_BITS)[0] == known[:few]:
+                return known, None
     try:
-        if least and "root" in model.functions:
-            free, _ = ranks_at(f"{stream}/{seed}/free", False)
-        found = (free, True) if free and free == least else ranks_at(f"{stream}/{seed}", True)
+        if known and "root" in model.functions:
+            free, _ = ranks_at("/free", False)
+        found = (free, True) if free and free == known else ranks_at("", True)
     except NoResidues as missing:
         raise NoPattern(str(missing)) from None
     ranks, is_free = found
     error = _deficit_error(model, subset, ranks)
     if error and not is_free:
-        free = free or ranks_at(f"{stream}/{seed}/free", False)[0]
+        free = free or ranks_at("/free", False)[0]
         error = error if free == ranks else None
     return ranks, error
+
+
+def _growing(model: Model, ranks: Sequence[int]) -> int:
+    """The number of samples that determine all these ranks.
+
+    Increments of exchangeable samples do not increase, so that ranks are constant after one of 0.
+    """
+    if "choose" in model.functions or model.draws_tokens or model.inputs:
+        return len(ranks)
+    return next((k for k in range(2, len(ranks)) if ranks[k - 1] == ranks[k - 2]), len(ranks))
 
 
 def _ranks_at(
@@ -646,6 +668,8 @@ def _some_cells(
 
 def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction | None:
     """Bound on the probability that one of these ranks is too small because of an unlucky point.
+
+    None if it is larger than `LARGEST_ERROR`.
 
     If square roots exist at the point it lies on a variety, for which the bound is not proved.
     Ranks with free roots are upper bounds for which it is; so the bound holds if these are equal.

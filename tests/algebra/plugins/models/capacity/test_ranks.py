@@ -5,6 +5,7 @@ import math
 import numpy as np
 import pytest
 
+from algebra.plugins.models.capacity import ranks
 from algebra.plugins.models.capacity.ranks import capacities, largest_rank
 from algebra.plugins.models.capacity.result import Subset
 from algebra.plugins.models.onnx import read_onnx
@@ -150,6 +151,32 @@ def test_full_ranks_need_no_bound(tmp_path):
     assert lacking.redundant == 4
     assert 0 < lacking.error_bound < 2**-30
     assert len(names) == 6
+
+
+@pytest.mark.parametrize("bits", [23, 61])
+def test_large_ranks_without_a_bound_are_confirmed_by_a_short_prime(bits, monkeypatch):
+    """At another point, for as few samples as determine them; a long prime where they differ."""
+    build = Builder()
+    x = build.sample("x", (3,))
+    total = build.contract("ij,j->i", build.weight("W", (4, 3)), x)
+    for name in ("b", "c"):
+        total = build.add(total, build.weight(name, (4,)))
+    model, subset = Model(build.program(build.apply("tanh", total))), Subset("b, c", ("b", "c"))
+    [expected] = capacities(model, [subset], m=5).subsets
+    found, own = [], ranks._ranks_at
+
+    def recorded(model, subset, m, point, stream, some=False):
+        out = own(model, subset, m, point, stream, some)
+        found.append((m, point.p.bit_length()))
+        return [0, *out[1:]] if bits == 61 and found[-1] == (2, 23) else out
+
+    monkeypatch.setattr(ranks, "_ranks_at", recorded)
+    monkeypatch.setattr(ranks, "_MOST_LONG", 0)
+    monkeypatch.setattr(ranks, "LARGEST_ERROR", 0)
+    [row] = capacities(model, [subset], m=5).subsets
+    assert (row.growth, row.error_bound) == (expected.growth, None)
+    assert found[:2] == [(5, 23), (2, 23)]
+    assert ((5, 61) in found) == (bits == 61)
 
 
 def test_more_samples_and_functions_weaken_the_bound():
