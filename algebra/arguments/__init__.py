@@ -4,6 +4,7 @@ affine_part         Labels that are affine in some weights, of full rank: MP = 1
 argued              Verdicts that follow by an argument, once the ranks are checked
 argument            What an argument is, and what its search finds
 at_infinity         Solutions at infinity: MP = 1 if some weights may go there
+bases               What checks of a teacher in another basis share
 case                One allocation whose verdict is searched, and what is known of it so far
 cells_within_reach  Updates that take all values of some cells, which are maximal: MP = 1
 certify             Verdicts with evidence that can be checked independently

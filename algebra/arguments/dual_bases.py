@@ -46,6 +46,7 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
+from algebra.arguments.bases import drawn_solution, student_complaint
 from algebra.checker.checks import PROVED, CheckFailed
 from algebra.checker.premises import ALMOST_ALL
 from algebra.checker.verdicts import MAXIMAL
@@ -337,32 +338,16 @@ def _complaint(problem: Problem, order: Sequence[Vector], rng: random.Random) ->
             line[k] = 1
             table.append([(v - c) % p for v, c in zip(residual(), constant, strict=True)])
             line[k] = 0
-        rows, width = len(constant), widths[layer]
-        matrix = nmod_mat([list(row) for row in zip(*table, strict=True)], p) if rows else None
-        if matrix is not None and matrix.rank() < rows:
-            number = f"{rows} equations of {width} unknowns"
-            return f"step {len(chosen)}: {number} are not independent"
-        more = random_residues((width - rows, width + 1), p, rng).tolist()
-        full = nmod_mat([*([] if matrix is None else matrix.tolist()), *(m[:-1] for m in more)], p)
-        if full.rank() < width:
-            return "the random point is unlucky"
-        right = nmod_mat([*([-c % p] for c in constant), *([m[-1]] for m in more)], p)
-        line[:] = [int(v) for v in full.solve(right).entries()]
+        equations = list(zip(*table, strict=True))
+        solution = drawn_solution(equations, constant, widths[layer], p, rng)
+        if isinstance(solution, str):
+            return f"step {len(chosen)}: {solution}"
+        line[:] = solution
         chosen.add(vector)
     for layer, width in enumerate(widths):
         if not np.array_equal(product(bases[ROW][layer], bases[COLUMN][layer]), np.eye(width)):
             return "the bases are not dual"
-    weights = {name: made(name) for name in ends}
-    for name, value in weights.items():
-        if not np.array_equal(value[keeps[name]], student.weights[name][keeps[name]] % p):
-            return f"{name}: the fixed weights are not kept"
-    labels = [
-        network.forward(w, student.X, lambda a, b: product(a, b)) % p
-        for w in (weights, teacher.weights)
-    ]
-    if not np.array_equal(*labels):
-        return "the student does not compute the teacher's function"
-    return ""
+    return student_complaint(problem, {name: made(name) for name in ends}, student, teacher)
 
 
 ARGUMENT = Argument(

@@ -46,6 +46,7 @@ import numpy as np
 from flint import nmod_mat
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
+from algebra.arguments.bases import drawn_solution, student_complaint
 from algebra.checker.checks import PROVED, CheckFailed
 from algebra.checker.premises import ALMOST_ALL
 from algebra.checker.records import Counts, Record
@@ -310,22 +311,12 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
         zero[layer][k, j] = 0
     table = np.array(columns, dtype=np.int64).reshape(len(cells), constant.size).T
     table, constant = table[present], constant[present]
-    rows = table.shape[0]
-    if rows > len(cells):
-        return f"{rows} equations for {len(cells)} entries of changes of basis"
-    drawn = random_residues((len(cells) - rows, len(cells) + 1), p, rng)
-    full = np.concatenate([table, drawn[:, :-1]]) if len(cells) else table
-    right = np.concatenate([-constant % p, drawn[:, -1]])
-    change = [np.zeros((width, width), np.int64) for width in widths]
-    if cells:
-        matrix = nmod_mat(full.tolist(), p)
-        if rows and nmod_mat(table.tolist(), p).rank() < rows:
-            return "the equations of the changes of basis are not independent"
-        if matrix.rank() < len(cells):
-            return "the random point is unlucky"
-        solution = matrix.solve(nmod_mat([[int(v)] for v in right], p))
-        for number, (layer, k, j) in enumerate(cells):
-            change[layer][k, j] = int(solution[number, 0])
+    solution = drawn_solution(table.tolist(), constant.tolist(), len(cells), p, rng)
+    if isinstance(solution, str):
+        return solution
+    change = zero
+    for (layer, k, j), entry in zip(cells, solution, strict=True):
+        change[layer][k, j] = entry
     inverse = []
     for matrix_ in change:
         own = nmod_mat(matrix_.tolist(), p)
@@ -336,18 +327,7 @@ def _complaint(problem: Problem, blocks: Any, widths: Any, ends: Any, rng: rando
     for name, (a, b) in ends.items():
         left = teacher.weights[name] if a < 0 else matmul(change[a], teacher.weights[name], p)
         made[name] = (left if b < 0 else matmul(left, inverse[b], p)) % p
-        keeps = masks[name] == 0
-        if not np.array_equal(made[name][keeps], student.weights[name][keeps] % p):
-            return f"{name}: the fixed weights are not kept"
-    X = student.X
-
-    def product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-        return matmul(a % p, b % p, p)
-
-    labels = [network.forward(w, X, product) % p for w in (made, teacher.weights)]
-    if not np.array_equal(*labels):
-        return "the student does not compute the teacher's function"
-    return ""
+    return student_complaint(problem, made, student, teacher)
 
 
 ARGUMENT = Argument(

@@ -157,7 +157,7 @@ def test_a_right_claim_is_proved(seed):
     ("problem", "blocks", "place", "words"),
     [
         # Scales alone do not take B_t to B.
-        (RIGHT, SINGLES, PLACE, "equations for 2 entries"),
+        (RIGHT, SINGLES, PLACE, "4 equations of 2 unknowns"),
         # Three columns of B have more conditions than P has entries.
         (of_inputs(3, [[1, 1]]), WHOLE, PLACE, "equations"),
         (
