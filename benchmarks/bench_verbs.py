@@ -26,11 +26,12 @@ import numpy as np
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
 import matchprob as mp
-from algebra.families import registry
 from algebra.ranks.generic_rank import allocation_rank
 from benchmarks.bench_scale import in_doubles
+from matchprob.api.proofs.formats import format_of
 
 LIMIT = 100.0
+CERTIFICATE = format_of("matchprob-certificate")
 
 
 def whole(problem: mp.Problem) -> mp.Problem:
@@ -71,7 +72,7 @@ VERBS: dict[str, Callable[[Any], str]] = {
     "inspect": lambda problem: f"{mp.inspect(problem, timeout=LIMIT).learnable} weights learn",
     "certify": certify,
     # In this process, so that its time is measured.
-    "verify": lambda data: f"holds: {registry.verify(data).holds}",
+    "verify": lambda data: f"holds: {CERTIFICATE.verify(data).holds}",
     "identify": lambda problem: f"{mp.identify(problem, timeout=LIMIT).fibre.dimension} free",
     "robust": lambda problem: str(mp.robust(whole(problem), seconds=20)),
     "record": recorded,

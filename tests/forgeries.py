@@ -18,7 +18,7 @@ from typing import Any
 
 import matchprob as mp
 from algebra.checker.checks import CheckFailed
-from algebra.checker.claim import read_problem
+from algebra.checker.problem_tables import read_problem
 from algebra.families.certify import certify
 from algebra.networks.base import Network
 from algebra.plugins.circuits.elements import elements_of

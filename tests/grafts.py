@@ -25,13 +25,13 @@ from algebra.arguments.case import Case
 from algebra.arguments.certify import generic_ranks
 from algebra.certificates.tools import Effort
 from algebra.checker.checks import CheckFailed
-from algebra.checker.claim import read_problem
+from algebra.checker.problem_tables import read_problem
 from algebra.checker.verdicts import DISCRETE
 from algebra.errors import InputError, Unfinished
 from algebra.families.arbitrary_labels import certify_by_number
-from algebra.families.registry import verify
-from algebra.problems.features import Feature
+from algebra.families.verify import verify
 from algebra.problems.files import problem_from_dict
+from algebra.problems.premises import Feature
 from tests.forgeries import genuine
 from tests.tampering import intermediate_file, maximal_file
 

@@ -17,10 +17,10 @@ import matchprob as mp
 from algebra.checker.checks import CheckFailed
 from algebra.errors import InputError
 from algebra.families.certify import certify
-from algebra.families.registry import verify
 from algebra.families.theorems import theorems
-from algebra.problems.features import Feature
+from algebra.families.verify import verify
 from algebra.problems.files import problem_from_dict
+from algebra.problems.premises import Feature
 from algebra.time_limits import LimitReached
 from tests.forgeries import _random_question
 from tests.grafts import CHANGES

@@ -34,8 +34,8 @@ from algebra.linalg.ranks import modular_rank
 from algebra.networks.base import Network, Point
 from algebra.plugins.circuits.elements import available_kinds, elements_of
 from algebra.plugins.relu.decision import FORMAT as DECISION
-from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict
+from algebra.problems.premises import Feature
 from algebra.questions.design.neurons import neuron_of
 from algebra.ranks.derivatives import DualMatrix
 from algebra.ranks.generic_rank import allocation_rank, network_rank

@@ -13,7 +13,7 @@ import pytest
 from matplotlib.axes import Axes
 
 import matchprob as mp
-from algebra.families import registry
+from algebra.families import verify as family_verify
 from algebra.networks.activation import FUNCTIONS, Analytic, register_activation
 from algebra.networks.chain import ChainNetwork
 from algebra.networks.chain_layout import ChainLayout
@@ -136,7 +136,7 @@ def test_a_linear_kind_is_one_class(backwards, tmp_path):
     found, other = mp.certify(problem), mp.certify(mp.Problem(plain, masks))
     kept = ("verdict", "rank", "equations", "generic_root_count")
     assert [getattr(found, name) for name in kept] == [getattr(other, name) for name in kept]
-    assert registry.verify(found.to_dict()).holds
+    assert family_verify.verify(found.to_dict()).holds
     written = mp.inspect(problem, form="backward").written
     assert written.labels[-1] == "G1 U = Y [1, 1]"
 
@@ -172,7 +172,7 @@ def test_an_activation_is_one_record(tmp_path):
             assert np.allclose(J[:, k], change.ravel() / step, atol=1e-4)
         found = mp.certify(problem)
         assert (found.rank, found.equations) == (3, 3)
-        assert registry.verify(found.to_dict()).holds
+        assert family_verify.verify(found.to_dict()).holds
         assert "silu(F1_0_2)" in str(mp.inspect(problem, form="sums").written.equations[-1])
     finally:
         FUNCTIONS.pop("silu", None)
@@ -198,7 +198,7 @@ def test_a_rule_is_ten_lines():
     sizes = np.linalg.svd(np.array(J) / 2e-5, compute_uv=False)
     assert (sizes[6] > 1e-4, sizes[7] < 1e-8) == (True, True)
     assert (found.verdict, found.rank, found.equations) == ("minimal", 7, 8)
-    assert registry.verify(found.to_dict()).holds
+    assert family_verify.verify(found.to_dict()).holds
 
 
 def test_the_engine_registers_itself():

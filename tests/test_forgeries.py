@@ -13,7 +13,7 @@ import pytest
 import matchprob as mp
 from algebra.checker.reading import as_text
 from algebra.errors import InputError, Unfinished
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.polynomials.msolve.process import MsolveTimeout
 from algebra.problems.problem import Problem
 from matchprob.api.proofs.check import check_proof

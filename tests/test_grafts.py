@@ -11,9 +11,9 @@ import matchprob as mp
 from algebra.certificates.on_ranks import certified
 from algebra.certificates.tools import Effort
 from algebra.families.certify import certify
-from algebra.families.registry import verify
 from algebra.families.theorems import theorems
-from algebra.problems.features import Feature
+from algebra.families.verify import verify
+from algebra.problems.premises import Feature
 from tests import options
 from tests.grafts import _envelope, run
 from tests.plain_data import changed, data_of, failures

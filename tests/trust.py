@@ -32,7 +32,7 @@ import numpy as np
 
 import matchprob as mp
 from algebra.checker.checks import FAILED
-from algebra.families import registry
+from algebra.families import verify as family_verify
 from algebra.families.certify import certify
 from algebra.problems.files import load_problem
 from algebra.ranks.generic_rank import GenericRank
@@ -184,13 +184,15 @@ def proof(problem: Callable[[], mp.Problem]) -> Any:
 
 def holds(data: Any) -> bool:
     """Whether `verify` accepts it."""
-    return registry.verify(data, timeout=30).holds
+    return family_verify.verify(data, timeout=30).holds
 
 
 def fails(data: Any) -> bool:
     """Whether `verify` refuses it, for another reason than its time."""
     try:
-        return any(check.status == FAILED for check in registry.verify(data, timeout=30).checks)
+        return any(
+            check.status == FAILED for check in family_verify.verify(data, timeout=30).checks
+        )
     except mp.InputError:
         return True
 
@@ -248,20 +250,19 @@ def lying(module: str, name: str, lie: Callable[..., Any]) -> Iterator[None]:
         told = lie(found, *given)
         return found if told is NotImplemented else told
 
-    places = [
-        (own, key)
-        for own in list(sys.modules.values())
-        if getattr(own, "__name__", "").startswith(("algebra.", "numeric."))
-        for key, value in list(vars(own).items())
-        if value is honest
-    ]
-    for own, key in places:
-        setattr(own, key, liar)
+    def exchange(one: Any, other: Any) -> None:
+        for own in list(sys.modules.values()):
+            if getattr(own, "__name__", "").startswith(("algebra.", "numeric.")):
+                for key, value in list(vars(own).items()):
+                    if value is one:
+                        setattr(own, key, other)
+
+    exchange(honest, liar)
     try:
         yield
     finally:
-        for own, key in places:
-            setattr(own, key, honest)
+        # Also in modules that were loaded meanwhile.
+        exchange(liar, honest)
 
 
 def accepted(function: str, lie: str, problem: str, seconds: float = SECONDS) -> bool:

@@ -24,9 +24,11 @@ points              Points given as a parametrization: distinct, simple, none of
 recount             The generic root count computed again, by other methods, for verification
 root_count          An odd number of complex solutions: MP = 1
 rows                Conditions of the rows of a recurrent matrix on its powers: N by minors
+solved_instances    Rational instances solved exactly: the search for a witness
 stuck_output        Outputs that read bounded values, so some labels are out of reach: MP < 1
 sub_allocation      A part of the allocation with an odd number of solutions: MP = 1
 teacher_reached     The teacher itself is a student after a change of basis: MP = 1
 verify              Verification of certificates, as far as possible by other methods
 whole_column        A whole column of W, by the real degree of its map: MP = 1
+witness             A rational instance with all its solutions, as a file has it
 """

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 from algebra.checker.checks import CheckEffort, Say
 from algebra.checker.root_evidence import RootEvidence
 from algebra.networks.base import POLYNOMIAL_LABELS, Cell
-from algebra.problems.features import Covers, Premises
+from algebra.problems.premises import Covers, Premises
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:

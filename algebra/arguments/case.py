@@ -13,12 +13,12 @@ from algebra.certificates.certificate import Certificate
 from algebra.certificates.on_ranks import rank_evidence
 from algebra.certificates.tools import Effort
 from algebra.checker.minors import MinorInFile
-from algebra.checker.rank_claims import why_generic
+from algebra.checker.network_ranks import why_generic
 from algebra.checker.records import write_form
 from algebra.checker.root_evidence import RootEvidence
 from algebra.checker.verdicts import UNDECIDED
 from algebra.problems.allocation import Cell
-from algebra.problems.features import Feature, Features
+from algebra.problems.premises import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import all_cells, base_of

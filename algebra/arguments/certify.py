@@ -48,7 +48,7 @@ from algebra.checker.premises import EVERYTHING_LEARNS, RANK_DEFICIT
 from algebra.checker.verdicts import MINIMAL, UNDECIDED
 from algebra.networks.protocols import HasLimits, HasPieces
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature, Features
+from algebra.problems.premises import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.budgets.cover import budget_violations

@@ -59,9 +59,10 @@ from algebra.arguments.argument import (
 from algebra.arguments.evidence import Entry, Weights, need_drawn
 from algebra.arguments.large_recount import counted_modulo
 from algebra.arguments.points import ParametrizationTable, check_points
+from algebra.checker.arrays import matrix
 from algebra.checker.checks import CheckFailed
 from algebra.checker.premises import GENERIC_LABELS, NEARBY, NOISY, SAME_NUMBER
-from algebra.checker.records import Context, Primes, Record, matrix, table
+from algebra.checker.records import Context, Primes, Record, table
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL
 from algebra.declarations import Size, named_key
 from algebra.linalg.primes import random_prime
@@ -70,7 +71,7 @@ from algebra.polynomials.msolve.solver import quotient_degree, real_roots
 from algebra.polynomials.real_roots import Parametrization
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.forms import DIRECT
 from algebra.systems.instances import modular_instance, rational_instance

@@ -72,7 +72,7 @@ from algebra.checker.verdicts import INTERMEDIATE
 from algebra.declarations import Keyword
 from algebra.linalg.rational import rational_kernel, rational_rank
 from algebra.networks.chain import need_chain
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, phase
 

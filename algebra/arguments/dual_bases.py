@@ -54,8 +54,8 @@ from algebra.declarations import Count, Keyword
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues
 from algebra.networks.chain import need_chain
-from algebra.problems.features import Feature
 from algebra.problems.laws.pinned import prime_for, residue, restrict
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 from algebra.time_limits import check_time

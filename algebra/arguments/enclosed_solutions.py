@@ -63,15 +63,16 @@ from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.arguments.evidence import Samples, Weights, need_drawn
 from algebra.arguments.no_real_root import PERSISTS, is_smooth
 from algebra.certificates.tools import NonRealInstance
+from algebra.checker.arrays import matrix
 from algebra.checker.checks import PROVED, CheckFailed, Say
 from algebra.checker.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY
-from algebra.checker.records import Context, Record, matrix, rational_of
+from algebra.checker.records import Context, Record, rational_of
 from algebra.checker.verdicts import INTERMEDIATE
 from algebra.linalg.krawczyk import krawczyk_radii, newton_limit
 from algebra.linalg.rational import Rationals, rational_matrix, rational_rank
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Cell
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import check_time, phase
 

@@ -12,11 +12,19 @@ from typing import TYPE_CHECKING, Annotated
 import numpy as np
 
 from algebra.arguments.order import BY_KEY, ROOT_COUNT, argument
+from algebra.checker.arrays import matrices, matrix
 from algebra.checker.checks import CheckFailed
 from algebra.checker.claim import Claim
-from algebra.checker.points import Matrices, need_numbers, need_support, rational
-from algebra.checker.rank_claims import ArguedEvidence, EvidenceOnRanks, context_of
-from algebra.checker.records import matrices, matrix, rational_of, read_form
+from algebra.checker.network_ranks import (
+    ArguedEvidence,
+    Matrices,
+    context_of,
+    need_numbers,
+    need_support,
+    rational,
+)
+from algebra.checker.rank_claims import EvidenceOnRanks
+from algebra.checker.records import rational_of, read_form
 from algebra.networks.base import Cell
 from algebra.problems.laws.pinned import pins
 from algebra.problems.problem import Problem

@@ -62,26 +62,22 @@ balls or a definite form decide them too.
 
 from __future__ import annotations
 
-import math
 import random
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
-from itertools import count
-from typing import TYPE_CHECKING, Annotated, Any
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from flint import fmpz, fmpz_poly
 
 from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
-from algebra.arguments.evidence import Samples, Weights, need_drawn
 from algebra.arguments.points import (
-    ParametrizationTable,
     check_points,
     constants,
     integer_terms,
     modular_terms,
     residue_of,
 )
+from algebra.arguments.witness import Witness
 from algebra.checker.checks import (
     PROBABLE,
     PROVED,
@@ -91,176 +87,29 @@ from algebra.checker.checks import (
     weakest,
 )
 from algebra.checker.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY, RESTING
-from algebra.checker.records import Context, Record, table
 from algebra.checker.verdicts import INTERMEDIATE
-from algebra.declarations import Count, Size, named_key
-from algebra.errors import one_line
 from algebra.linalg.rational import rational_rank
 from algebra.networks.chain import need_chain
 from algebra.polynomials.quotient import Element, QuotientAlgebra
-from algebra.polynomials.real_roots import Parametrization, RealRoots
-from algebra.problems.features import Feature
+from algebra.polynomials.real_roots import Parametrization
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints
-from algebra.systems.forms import forms
-from algebra.systems.instances import rational_core, rational_instance
-from algebra.time_limits import OutOfTime, phase, time_left
-from algebra.work import end_of_part, seconds_until, spend
+from algebra.systems.instances import rational_core
+from algebra.time_limits import phase, time_left
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
-    from algebra.systems.root_count import RootCount
 
 PLACE = "evidence.no_real_root"
-# Number of instances solved exactly, one second each, before the search by descent.
-_FIRST = 8
-# They get the work of a search divided by this number.
-_DIVISOR = 4
-# Work of an instance besides the solver's.
-_INSTANCE = 1 / 100
-
-
-@dataclass(frozen=True)
-class Witness(Record):
-    """A rational instance with all its complex solutions as a parametrization.
-
-    Attributes
-    ----------
-    index : int
-        Number of the instance.
-    form : str
-        The lifted form whose core the points solve.
-    weights, teacher : mapping of str to ndarray of fmpq
-    X : ndarray of fmpq
-    complex, real : int
-        Claimed numbers of solutions.
-    unknowns : tuple of str
-        Names of the core's unknowns.
-    points : Parametrization or None
-        None if the core has one unknown: then the core itself is the parametrization.
-    """
-
-    index: Count
-    form: str
-    weights: Weights
-    teacher: Weights
-    X: Samples
-    complex: Size
-    real: Count
-    unknowns: tuple[str, ...]
-    points: Annotated[Parametrization, table(Parametrization, ParametrizationTable)] | None = field(
-        default=None, metadata=named_key("parametrization")
-    )
-
-    def check(self, place: str, context: Context) -> None:
-        """The form must fit the network, and the instance must be drawable."""
-        problem: Problem = context["problem"]
-        if self.form not in (*forms(problem.network, problem.allocation), "direct"):
-            text = f"{one_line(self.form)} does not fit the network"
-            raise CheckFailed(f"{place}.form", text)
-        need_drawn(problem, self.weights, self.teacher, place)
 
 
 def search(case: Case) -> FoundEvidence | None:
-    """An instance among those that are solved exactly.
-
-    If exact solving is fast, no guesses are needed, which take time to start.
-    """
-    if case.roots is None:
-        return None
-    seconds, most = case.effort.limits.searched, math.inf
-    if case.effort.tools.candidates is not None:
-        seconds, most = seconds / _DIVISOR, _FIRST * max(1, case.effort.limits.effort)
-    try:
-        with phase("search for an instance without real solutions"):
-            witness, text = find_witness(case.problem, case.roots, case.effort.seed, seconds, most)
-    except OutOfTime as over:
-        case.tried[ARGUMENT.name] = f"instances without real solutions were searched for: {over}"
-        return None
-    if witness is None:
-        case.tried[ARGUMENT.name] = text
-        return None
-    rule = f"an instance with {case.roots.value} complex solutions, none real{case.how}"
-    return FoundEvidence(INTERMEDIATE, rule, witness)
-
-
-def solve_exactly(
-    problem: Problem,
-    student: Mapping[str, np.ndarray],
-    X: np.ndarray,
-    Y: np.ndarray,
-    timeout: float,
-    form: str | None = None,
-) -> RealRoots | None:
-    """All solutions of one rational instance's core; None if elimination refutes it."""
+    """An instance among those that are solved exactly."""
     # Loaded here, as below: a check of a given instance solves nothing.
-    from algebra.polynomials.msolve.solver import real_roots
+    from algebra.arguments.solved_instances import search_instances
 
-    core = rational_core(problem.allocation, student, X, Y, form)
-    if not core.consistent or not core.equations:
-        return None
-    return real_roots(core.equations, timeout=max(1, round(timeout)))
-
-
-def find_witness(
-    problem: Problem, roots: RootCount, seed: int, search: float, most: float = math.inf
-) -> tuple[Witness | None, str]:
-    """A rational instance with N distinct complex solutions and no real one.
-
-    Parameters
-    ----------
-    problem : Problem
-    roots : RootCount
-    seed : int
-    search : float
-        Seconds.
-    most : float, optional
-        Largest number of instances, of at most one second each, if there are other ways to find
-        one.
-
-    Returns
-    -------
-    witness : Witness or None
-    tried : str
-        If there is none, the attempts in words.
-    """
-    from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
-
-    end = end_of_part(search)
-    solved, least = 0, None
-    for index in count():
-        left = seconds_until(end)
-        if left <= 0 or index >= most:
-            break
-        spend(_INSTANCE)
-        student, teacher, X = rational_instance(problem, seed, index)
-        Y = problem.network.forward(teacher, X)
-        try:
-            seconds = max(left, 1) if most == math.inf else 1
-            found = solve_exactly(problem, student, X, Y, seconds, roots.form)
-        except (MsolveTimeout, MsolveFailed):
-            if most < math.inf:
-                # The other instances would take as long; the other methods get the time.
-                break
-            continue
-        except MsolveMissing as missing:
-            return None, f"no instance was solved exactly: {missing}"
-        # An instance with fewer solutions than N, or with multiple ones, is special and proves
-        # nothing.
-        if found is None or not found.complex == found.degree == roots.value:
-            continue
-        solved += 1
-        least = len(found.roots) if least is None else min(least, len(found.roots))
-        if not found.roots:
-            witness = Witness(
-                index, roots.form, student, teacher, X, found.complex, len(found.roots),
-                tuple(found.variables), found.parametrization,
-            )  # fmt: skip
-            return witness, ""
-    text = f"{solved} rational instances solved exactly"
-    if least is not None:
-        text += f": each has at least {least} real solution{'s' * (least != 1)}"
-    return None, text
+    return search_instances(case)
 
 
 def check(problem: Problem, witness: Witness, claimed: Claimed) -> str:
@@ -283,6 +132,7 @@ def _own_instance(problem: Problem, claimed: Claimed) -> str:
     The singular points of the variety of instances are a smaller variety, and a random instance
     lies on it with probability 0.
     """
+    from algebra.arguments.solved_instances import find_witness
     from algebra.systems.root_count import RootCount
 
     roots = claimed.roots

@@ -46,8 +46,8 @@ from algebra.declarations import Count
 from algebra.linalg.primes import random_points
 from algebra.linalg.ranks import modular_rank
 from algebra.networks.base import Cell
-from algebra.problems.features import Feature, Premises
 from algebra.problems.laws.pinned import given_numbers
+from algebra.problems.premises import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.programs.presence import presence
 from algebra.programs.ranges import UNIT, Range, ranges

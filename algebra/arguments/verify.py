@@ -34,19 +34,19 @@ from algebra.checker.checks import (
     Checklist,
 )
 from algebra.checker.claim import Claim, Conclusion, verified
-from algebra.checker.premises import LABELS_VANISH, RANK_DEFICIT
-from algebra.checker.rank_claims import (
+from algebra.checker.network_ranks import (
     ArguedEvidence,
-    EvidenceOnRanks,
-    RankChecker,
+    NetworkRankChecker,
     context_of,
     why_generic,
 )
+from algebra.checker.premises import LABELS_VANISH, RANK_DEFICIT
+from algebra.checker.rank_claims import EvidenceOnRanks
 from algebra.checker.verdicts import MINIMAL, UNDECIDED
 from algebra.declarations import declared
 from algebra.networks.base import POLYNOMIAL_LABELS
 from algebra.networks.protocols import HasPieces
-from algebra.problems.features import Feature, Features
+from algebra.problems.premises import Feature, Features
 from algebra.problems.problem import Problem
 
 
@@ -97,7 +97,7 @@ def _read_evidence(claim: Claim) -> ArguedEvidence:
     return read_argued(claim)
 
 
-class ClaimChecker(RankChecker):
+class ClaimChecker(NetworkRankChecker):
     """The checks of one claim."""
 
     def __init__(

@@ -64,8 +64,8 @@ from algebra.declarations import Count
 from algebra.linalg.modular import matmul
 from algebra.linalg.ranks import modular_rank
 from algebra.networks.chain import need_chain
-from algebra.problems.features import Feature
 from algebra.problems.laws.pinned import prime_for
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import random_point
 

@@ -21,7 +21,7 @@ from algebra.checker.verdicts import (
 )
 from algebra.documents import Document, Explanation, Paragraph
 from algebra.linalg.numbers import nearest_double
-from algebra.problems.features import Premises
+from algebra.problems.premises import Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, named

@@ -10,7 +10,7 @@ from algebra.certificates.trial_costs import estimate_steps, too_costly
 from algebra.checker.verdicts import DISCRETE, INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, Step, step
 from algebra.networks.protocols import HasJacobian
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.time_limits import LimitReached
 from algebra.words import plural
 from algebra.work import Limits

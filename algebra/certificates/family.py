@@ -13,7 +13,7 @@ from algebra.checker.checks import Checked, CheckEffort
 from algebra.checker.premises import common
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Features, Premises
+from algebra.problems.premises import Features, Premises
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from algebra.checker.points import RankClaim, WitnessPoint
 from algebra.checker.premises import LABELS_VANISH
 from algebra.checker.verdicts import DISCRETE, UNDECIDED
 from algebra.networks.base import Support
-from algebra.problems.features import Feature, Features
+from algebra.problems.premises import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank
 from algebra.ranks.jacobian import base_of, random_point
@@ -84,7 +84,8 @@ def rank_evidence(
     given = None
     if network.parameters + network.input_shape[0] * network.m <= _LARGEST_POINT:
         point = random_point(network, found.p, found.seed, support)
-        given = WitnessPoint(point.weights, point.X)
+        weights = {name: weight.tolist() for name, weight in point.weights.items()}
+        given = WitnessPoint(weights, point.X.tolist())
     claim = RankClaim(
         found.rank, found.upper, found.is_proved, (found.p, found.seed), found.points, given
     )

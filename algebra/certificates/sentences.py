@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 
 if TYPE_CHECKING:
     from algebra.certificates.certificate import Certificate

@@ -15,15 +15,11 @@ from typing import Annotated, Any, Literal
 from algebra.checker.checks import UNCHECKED, Checked, CheckFailed, Checklist, Say
 from algebra.checker.fields import within
 from algebra.checker.premises import need_covered
-from algebra.checker.records import Context, Converted, Record, read_form
-from algebra.checker.sparse import has_sparse_form
-from algebra.checker.tables import LawsTable, Mask, Masks, NetworkInFile, by_matrix
+from algebra.checker.records import Context, Converted, Record
 from algebra.checker.verdicts import DISCRETE, UNDECIDED, VERDICTS
 from algebra.declarations import Count, Keyword, Size
-from algebra.errors import InputError, one_line, shown
-from algebra.problems.features import Feature, Features, Premises
-from algebra.problems.laws.distribution import Distribution
-from algebra.problems.problem import Problem
+from algebra.errors import shown
+from algebra.problems.premises import Feature, Features, Premises
 
 # Keys of ``certify --json`` that are not in the certificate.
 _PRINTED = ("names", "explanation", "generic_root_count_certainty")
@@ -45,26 +41,13 @@ def _read_bound(value: Any, place: str, context: Context) -> Fraction:
 _Bound = Annotated[float, Keyword("minimum", 0), Keyword("maximum", float(_LARGEST_ERROR))]
 
 
-def _read_learning(value: Any, place: str, context: Context) -> Any:
-    """A mask or an update."""
-    if not isinstance(value, Mapping) or has_sparse_form(value):
-        return read_form(Mask, value, place, context)
-    # Loaded here, as the others: most files have none.
-    from algebra.checker.problem_options import read_update_table
+def _read_problem(value: Any, place: str, context: Context) -> Any:
+    """The problem; one that is known already (`algebra.checker.linear`) is not read again."""
+    if "known" in context:
+        return context["known"]
+    from algebra.checker.problem_tables import read_problem
 
-    return read_update_table(value, place, context)
-
-
-def _read_values(value: Any, place: str, context: Context) -> dict[str, Any]:
-    from algebra.checker.problem_options import read_values
-
-    return read_values(value, place, context)
-
-
-def _read_teacher(value: Any, place: str, context: Context) -> Problem:
-    from algebra.checker.problem_options import read_teacher
-
-    return read_teacher(value, place, context)
+    return read_problem(value, place)
 
 
 def _write_bound(bound: Fraction) -> Any:
@@ -73,48 +56,8 @@ def _write_bound(bound: Fraction) -> Any:
     return nearest_double(bound)
 
 
-# Forms of options, which are loaded for a schema.
-_OPTIONS = "algebra.checker.problem_options:"
-Learning = Annotated[Any, Converted(_OPTIONS + "LearningForm", _read_learning, lambda own: own)]
-
-
-@dataclass(frozen=True)
-class ProblemTable(Record):
-    """A problem without names of files; see `algebra.problems.problem.Problem`."""
-
-    network: NetworkInFile
-    learnable: Annotated[dict[str, Any], by_matrix(Learning)]
-    support: Masks | None = None
-    distribution: LawsTable | None = None
-    values: (
-        Annotated[dict[str, Any], Converted(_OPTIONS + "ValuesInFile", _read_values, dict)] | None
-    ) = None
-    teacher: (
-        Annotated[Problem, Converted(_OPTIONS + "TeacherInFile", _read_teacher, Problem.as_teacher)]
-        | None
-    ) = None
-
-
-def read_problem(data: object, place: str = "problem") -> Problem:
-    """The problem of a certificate: integers for sizes, matrices of 0 and 1 for masks.
-
-    Raises
-    ------
-    CheckFailed
-    """
-    given = ProblemTable.from_dict(data, place)
-    laws = {} if given.distribution is None else given.distribution.given()
-    try:
-        return Problem(
-            given.network, given.learnable, given.support or {}, Distribution(**laws),
-            values=given.values or {}, teacher=given.teacher,
-        )  # fmt: skip
-    except (InputError, TypeError) as error:
-        raise CheckFailed(place, one_line(error)) from None
-
-
 _PROBLEM = Converted(
-    ProblemTable, lambda value, place, context: read_problem(value, place), Problem.to_dict
+    "algebra.checker.problem_tables:ProblemTable", _read_problem, lambda problem: problem.to_dict()
 )
 
 
@@ -122,12 +65,13 @@ _PROBLEM = Converted(
 class Claim(Record):
     """The content of ``cert.json``: see `algebra.certificates.certificate.Certificate`.
 
-    The family reads `evidence`.  The last four are only in the output of ``certify --json``.
+    `problem` is a `Problem`, or a `LinearProblem` of `algebra.checker.linear`; the family reads
+    `evidence`.  The last four are only in the output of ``certify --json``.
     """
 
     format: Literal["matchprob-certificate"]
     version: Literal[1]
-    problem: Annotated[Problem, _PROBLEM]
+    problem: Annotated[Any, _PROBLEM]
     verdict: Annotated[str, Keyword("enum", VERDICTS)]
     rule: str
     equations: Count
@@ -213,6 +157,7 @@ def verified(
     data: object,
     check: Callable[[Claim, Checklist], Conclusion],
     covered: Features | None = None,
+    problem: Any = None,
 ) -> Checked:
     """The frame of every verification: the shared fields, the checks, the premises, the words.
 
@@ -227,11 +172,14 @@ def verified(
         Checks the evidence and the verdict.
     covered : frozenset of Feature, optional
         The features with which anything is known, "undecided" too; by default all.
+    problem : LinearProblem, optional
+        That of the file, if it was read before.
     """
     checklist = Checklist()
 
     def run() -> None:
-        claim = Claim.from_dict(data, "")
+        known = {} if problem is None else {"known": problem}
+        claim = Claim.from_dict(data, "", known)
         unknown = () if covered is None else sorted(claim.problem.features - covered)
         if unknown:
             raise CheckFailed("problem", f"nothing is known with {' and '.join(unknown)}")

@@ -13,13 +13,11 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-import numpy as np
 from flint import fmpq, fmpz
 
 from algebra.checker.checks import CheckFailed
 from algebra.errors import DualError, InputError, one_line, shown
 from algebra.linalg.primes import PRIME_SIZES
-from algebra.networks.base import Cell
 
 # Primes of the points at which ranks are computed.
 PRIMES = 1 << PRIME_SIZES.least_read - 1, 1 << PRIME_SIZES.usual
@@ -131,10 +129,10 @@ def matrix_rows(value: Any, place: str, shape: tuple[int, int]) -> list[list[Any
     return rows
 
 
-def matrix_of(
+def entries_by_row(
     value: Any, place: str, shape: tuple[int, int], read: Callable[[Any, str], Any]
-) -> np.ndarray:
-    """The entries of a matrix given by its rows, as objects.
+) -> list[list[Any]]:
+    """The entries of a matrix given by its rows.
 
     Parameters
     ----------
@@ -149,17 +147,15 @@ def matrix_of(
     CheckFailed
     """
     # The size is that of the file's own network: rows of this size come first.
-    rows = matrix_rows(value, place, shape)
-    out = np.empty(shape, dtype=object)
-    for i, row in enumerate(rows):
-        for j, entry in enumerate(row):
-            out[i, j] = read(entry, f"{place}[{i}][{j}]")
-    return out
+    return [
+        [read(entry, f"{place}[{i}][{j}]") for j, entry in enumerate(row)]
+        for i, row in enumerate(matrix_rows(value, place, shape))
+    ]
 
 
-def cells(value: Any, place: str) -> tuple[Cell, ...]:
+def cells(value: Any, place: str) -> tuple[tuple[str, int, int], ...]:
     """Distinct weights, each as [matrix, row, column]; their existence is not checked."""
-    found: list[Cell] = []
+    found: list[tuple[str, int, int]] = []
     for k, cell in enumerate(items(value, place)):
         at = f"{place}[{k}]"
         parts = items(cell, at)

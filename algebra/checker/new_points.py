@@ -17,7 +17,7 @@ from algebra.networks.base import Network, Point, Support
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.pinned import pinned_bits, prime_for
-from algebra.ranks.deficits import RARE, TARGET_ERROR, deficit_error, prime_bits
+from algebra.ranks.deficits import rank_by_odds
 from algebra.ranks.jacobian import (
     at_enough_samples,
     enough_samples,
@@ -26,7 +26,6 @@ from algebra.ranks.jacobian import (
     random_point,
     tangent_factors,
 )
-from algebra.time_limits import check_time
 
 # Matrices with at most this many rows are ranked by the check's own elimination.
 _OWN_ROWS = 128
@@ -59,18 +58,12 @@ def rank_again(
     bound = min(len(cells), known.label_dimension_bound, *([] if upper is None else [upper]))
     rng = random.Random(f"again/{seed}")
     more = known.entry_bound.degree * pinned_bits(support)
-    bits = prime_bits(known, bound, 0, more, below=RARE)
-    best, error = -1, Fraction(1)
-    while error >= TARGET_ERROR:
-        check_time()
+
+    def rank_at(bits: int) -> int:
         p, number = prime_for(support, rng, bits), rng.randrange(1 << 32)
-        rank = _rank_at(network, random_point(network, p, number, support), cells)
-        if rank >= bound:
-            return rank, Fraction(0)
-        if rank > best:
-            best, error = rank, Fraction(1)
-        error *= deficit_error(known, bound, 0, more, bits=bits)
-    return best, error
+        return _rank_at(network, random_point(network, p, number, support), cells)
+
+    return rank_by_odds(known, bound, more, rank_at)
 
 
 def rank_there(network: Network, point: Point, cells: Sequence[Cell], bound: int) -> int:

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import Annotated, Any
 
 from algebra.checker.checks import CheckFailed
-from algebra.checker.claim import ProblemTable, read_problem
 from algebra.checker.fields import RefusedAt
+from algebra.checker.problem_tables import ProblemTable, read_problem
 from algebra.checker.records import Context, Converted, read_form
 from algebra.checker.sparse import as_compact
 from algebra.declarations import Count

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from algebra.checker.checks import CheckFailed
-from algebra.problems.features import Covers, Feature, Features, Premises
+from algebra.problems.premises import Covers, Feature, Features, Premises
 
 _DENSITY = "the law has a density that is positive on an open set: null sets have probability 0"
 _EXISTING = "the variables are the weights that exist"

@@ -1,26 +1,22 @@
 """Claims that are based on generic ranks: their evidence, and its checks, for every family.
 
-* Jacobians are compared with forward-mode derivatives (dual numbers) in random directions; ranks
-  are computed by the verifier's own elimination (`algebra.checker.new_points`).
-* A rank deficit is tested at new random primes and points.
-
 J_A and J are the Jacobians of the theorem in `algebra.ranks.jacobian`.  For every verdict that is
 not "minimal": (a) rank J ≤ ρ generically, (b) rank J_A = ρ at a point, so that MP > 0.  Minimal:
 (a) rank J ≥ ρ at a point, (b) rank J_A < ρ generically, always if fewer than ρ weights learn.
+
+Ranks are those of `JacobianColumns`: in matrices of FLINT for linear networks that are not large
+(`algebra.checker.linear`), in arrays for all others (`algebra.checker.network_ranks`).
 """
 
 from __future__ import annotations
 
-import random
-from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-import numpy as np
+from typing import Any, Literal
 
 from algebra.checker.checks import (
-    PROBABLE,
     PROVED,
     UNCHECKED,
     CheckEffort,
@@ -28,36 +24,48 @@ from algebra.checker.checks import (
     Checklist,
 )
 from algebra.checker.claim import Claim
-from algebra.checker.new_points import own_rank, rank_again
 from algebra.checker.points import RankClaim
-from algebra.checker.records import Context, Converted, Record
+from algebra.checker.records import Context, Record
 from algebra.checker.root_evidence import RootEvidence
 from algebra.checker.statements import RankAtMost
-from algebra.linalg.modular import matmul
-from algebra.linalg.ranks import modular_rank
-from algebra.linalg.residues import random_residues
-from algebra.networks.base import Network
-from algebra.networks.protocols import jacobian_of
-from algebra.problems.allocation import Cell
-from algebra.problems.features import Feature
-from algebra.problems.laws.pinned import pins
-from algebra.problems.problem import Problem
-from algebra.ranks.derivatives import dual_derivative
-from algebra.ranks.jacobian import all_cells, at_enough_samples, base_of, jacobian, tangent_factors
-
-if TYPE_CHECKING:
-    from algebra.ranks.minors import Minor
+from algebra.checker.verdicts import MINIMAL, UNDECIDED
+from algebra.problems.premises import Feature
 
 
-def _rank(student: bool) -> Converted:
-    """A claimed rank at points of the network, or of the student with its exact numbers."""
+class JacobianColumns(ABC):
+    """Some columns of the Jacobian of a map, as a check sees them."""
 
-    def read(value: Any, place: str, context: Context) -> RankClaim:
-        problem: Problem = context["problem"]
-        support = problem.student() if student else problem.support
-        return RankClaim.from_dict(value, place, {**context, "support": support})
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """Their number."""
 
-    return Converted(RankClaim, read, RankClaim.to_dict)
+    @property
+    @abstractmethod
+    def most(self) -> int:
+        """A bound of the rank of all columns of the map, from counting."""
+
+    @abstractmethod
+    def rank_at(self, claim: RankClaim, seed: int) -> int:
+        """The rank at the point of a claim.
+
+        Raises
+        ------
+        CheckFailed
+            If the point has other weights than the problem allows.
+        """
+
+    @abstractmethod
+    def rank_again(self, upper: int | None, seed: int) -> tuple[int, Fraction]:
+        """The largest rank at new points, and the bound of its error.
+
+        Parameters
+        ----------
+        upper : int or None
+            A known upper bound.
+        seed : int
+            Primes and points follow from it.
+        """
 
 
 @dataclass(frozen=True)
@@ -65,15 +73,14 @@ class EvidenceOnRanks(Record):
     """The evidence that a certificate based on ranks can contain, besides an argument's."""
 
     labels_vanish: Literal[True] | None = None
-    network_rank: Annotated[RankClaim, _rank(student=False)] | None = None
-    allocation_rank: Annotated[RankClaim, _rank(student=True)] | None = None
+    network_rank: RankClaim | None = None
+    allocation_rank: RankClaim | None = None
     root_count: RootEvidence | None = None
 
     def check(self, place: str, context: Context) -> None:
         """There are ranks unless all labels are 0; the network's only if its labels are meant."""
-        problem: Problem = context["problem"]
         why_none = {"network_rank": "", "allocation_rank": ""}
-        if Feature.ARBITRARY_LABELS in problem.features:
+        if Feature.ARBITRARY_LABELS in context["problem"].features:
             why_none["network_rank"] = "labels are arbitrary"
         if self.labels_vanish:
             why_none = dict.fromkeys(why_none, "all labels are 0")
@@ -83,60 +90,21 @@ class EvidenceOnRanks(Record):
                 raise CheckFailed(f"{place}.{name}", text)
 
 
-@dataclass(frozen=True)
-class ArguedEvidence:
-    """The evidence of a certificate.
-
-    Attributes
-    ----------
-    ranks : EvidenceOnRanks
-        With N, if the file has it.
-    minor : Minor or None
-        A regular minor.
-    pattern : int or None
-        The number of the point whose piece the ranks are of.
-    upper_bounds : bool
-        Whether the file says that the ranks are only upper bounds.
-    argument : Argument or None
-        Besides N.
-    value : object
-        The evidence of the argument.
-    """
-
-    ranks: EvidenceOnRanks
-    minor: Minor | None = None
-    pattern: int | None = None
-    upper_bounds: bool = False
-    argument: Any = None
-    value: Any = None
-
-
-def context_of(problem: Problem) -> dict[str, Any]:
-    """The context in which evidence on a problem is read.
-
-    No point of a file has the parameters of updates, which are 0 there; a minor may be one of them.
-    """
-    return {"problem": problem, "network": base_of(problem.network), "moved": problem}
-
-
-def why_generic(problem: Problem, is_minimal: bool, seed: object) -> str:
-    """Why ranks at random points are the generic ones; "" if they may be upper bounds only.
+def has_ranks_only(data: Mapping[str, Any]) -> bool:
+    """Whether a certificate claims nothing that needs more than ranks, and has no other evidence.
 
     Parameters
     ----------
-    problem : Problem
-    is_minimal : bool
-        Whether it is the network's rank that is to be attained; otherwise the student's, and if its
-        pre-activations contain given numbers, the values at them need not be independent.
-    seed : object
-        As for `Network.why_exact`.
+    data : mapping
+        The content of the file.
     """
-    why = problem.network.why_exact(problem.support, seed)
-    is_analytic = problem.network.equations_are == "analytic"
-    return "" if is_analytic and not is_minimal and pins(problem.student()) else why
+    evidence = data.get("evidence")
+    if not isinstance(evidence, Mapping) or data.get("verdict") not in (MINIMAL, UNDECIDED):
+        return False
+    return not evidence.keys() - {"network_rank", "allocation_rank"}
 
 
-class RankChecker:
+class RankChecker(ABC):
     """The checks of one claim; each method proves the statement in its docstring, or raises.
 
     Parameters
@@ -152,10 +120,19 @@ class RankChecker:
         self, claim: Claim, evidence: EvidenceOnRanks, checklist: Checklist, effort: CheckEffort
     ) -> None:
         self.claim, self.evidence, self.effort = claim, evidence, effort
-        self.problem: Problem = claim.problem
+        self.problem: Any = claim.problem
         self.seed = effort.seed
         self.say = checklist.say
-        self.minor: Minor | None = None
+
+    @property
+    @abstractmethod
+    def whole(self) -> JacobianColumns:
+        """All columns of the network that gives the labels."""
+
+    @property
+    @abstractmethod
+    def learning(self) -> JacobianColumns:
+        """The columns of what learns, with the exact numbers of a student."""
 
     # -- the envelope --------------------------------------------------------------
 
@@ -172,7 +149,7 @@ class RankChecker:
             known = "nothing" if roots is None else f"{roots.value}"
             text = f"says {claim.generic_root_count}, the evidence {known}"
             raise CheckFailed("generic_root_count", text)
-        if claim.prime != (0 if point is None else point.point.p):
+        if claim.prime != (0 if point is None else point.p):
             raise CheckFailed("prime", f"{claim.prime} is not the prime of allocation_rank")
 
     def _full_rank(self, known: str, what: str = "the allocation's rank") -> None:
@@ -197,18 +174,18 @@ class RankChecker:
 
     def _network_rank(self) -> str:
         """ρ is the generic rank of J: at least ρ at a point; at most by counting or by odds."""
-        network, claimed = self.problem.network.anywhere(), self.claim.equations
+        claimed = self.claim.equations
         if Feature.ARBITRARY_LABELS in self.problem.features:
-            if claimed != network.outputs:
-                text = f"says {claimed}, but there are {network.outputs} arbitrary labels"
+            labels = self.problem.network.outputs
+            if claimed != labels:
+                text = f"says {claimed}, but there are {labels} arbitrary labels"
                 raise CheckFailed("equations", text)
             self.say("equations", PROVED, f"{claimed} arbitrary labels")
             return PROVED
-        evidence = self.evidence.network_rank
+        evidence, whole = self.evidence.network_rank, self.whole
         assert evidence is not None
-        cells = all_cells(network, self.problem.support)
-        self._attained(evidence, cells, claimed, network)
-        bound = min(len(cells), jacobian_of(network).label_dimension_bound)
+        self._attained(evidence, whole, claimed)
+        bound = min(whole.size, whole.most)
         if claimed > bound:
             raise CheckFailed("equations", f"{claimed} exceeds the bound {bound} from counting")
         self._upper_bound(evidence, claimed == bound)
@@ -218,40 +195,27 @@ class RankChecker:
             return PROVED
         most = RankAtMost(
             "equations", f"generic rank {claimed}; new points:", claimed,
-            lambda seed: rank_again(network, cells, self.problem.support, None, seed),
+            lambda seed: whole.rank_again(None, seed),
         )  # fmt: skip
         return most.stated(self.seed, self.say)
 
     def _allocation_rank(self) -> str:
         """The claimed rank is the generic rank of J_A; "probable" if it is below its bounds."""
-        claim, evidence = self.claim, self.evidence.allocation_rank
+        claim, evidence, own = self.claim, self.evidence.allocation_rank, self.learning
         assert evidence is not None
-        allocation = self.problem.allocation
-        self._attained(evidence, list(allocation.cells), claim.rank, self.problem.network)
-        return self._at_most(
-            evidence, allocation.size,
-            lambda seed: rank_again(
-                self.problem.network, allocation.cells, self.problem.student(), claim.equations,
-                seed,
-            ),
-        )  # fmt: skip
-
-    def _at_most(
-        self, evidence: RankClaim, size: int, again: Callable[[int], tuple[int, Fraction]]
-    ) -> str:
-        """The rank is at most the claimed one: by size, by ρ, or by odds at new points."""
-        claim = self.claim
+        self._attained(evidence, own, claim.rank)
         if claim.rank > claim.equations:
             text = f"{claim.rank} is more than the whole network's rank {claim.equations}"
             raise CheckFailed("rank", text)
-        most = jacobian_of(self.problem.network).label_dimension_bound
-        met = claim.rank == min(size, claim.equations, most)
+        met = claim.rank == min(own.size, claim.equations, own.most)
         self._upper_bound(evidence, met)
         if met:
             return PROVED
-        text = f"rank {claim.rank} at new points too:"
-        own = self.seed + 7_777_777
-        return RankAtMost("rank", text, claim.rank, again).stated(own, self.say)
+        most = RankAtMost(
+            "rank", f"rank {claim.rank} at new points too:", claim.rank,
+            lambda seed: own.rank_again(claim.equations, seed),
+        )  # fmt: skip
+        return most.stated(self.seed + 7_777_777, self.say)
 
     def _upper_bound(self, evidence: RankClaim, met: bool) -> None:
         if evidence.proved != (evidence.rank == evidence.upper_bound) or (
@@ -262,69 +226,15 @@ class RankChecker:
             )
             raise CheckFailed(f"{evidence.place}.upper_bound", text)
 
-    def _attained(
-        self,
-        evidence: RankClaim,
-        cells: list[Cell],
-        claimed: int,
-        network: Network,
-    ) -> None:
+    def _attained(self, evidence: RankClaim, columns: JacobianColumns, claimed: int) -> None:
         """The claimed rank is the rank at the witness point, hence at most the generic rank."""
-        place, point = evidence.place, evidence.point
+        place = evidence.place
         if evidence.rank != claimed:
             raise CheckFailed(place, f"rank {evidence.rank} does not fit {claimed}")
-        found = 0
-        if cells:
-            # Parameters of updates are those of the point itself: differences of 0.
-            missing = network.shapes.keys() - point.weights.keys()
-            zeros = {name: np.zeros(network.shapes[name], np.int64) for name in missing}
-            point = replace(point, weights={**zeros, **point.weights})
-            network, point = at_enough_samples(network, point, len(cells))
-            p = point.p
-            names = sorted({cell[0] for cell in cells})
-            chosen = cells
-            if len(cells) > 2 * claimed + 64:
-                # Enough random columns have the rank of all.
-                rng = random.Random(f"columns/{self.seed}")
-                chosen = rng.sample(cells, claimed + claimed // 4 + 16)
-            matrix = jacobian(tangent_factors(network, point, names), chosen, p)
-            self._compare_derivatives(
-                matrix, p, place, lambda step: dual_derivative(network, point, chosen, step)
-            )
-            found = own_rank(matrix, p)
-            if found < claimed and len(chosen) < len(cells):
-                found = modular_rank(jacobian(tangent_factors(network, point, names), cells, p), p)
+        found = columns.rank_at(evidence, self.seed)
         if found != claimed:
             raise CheckFailed(place, f"the rank at the witness point is {found}, not {claimed}")
-        self.say(place, PROVED, f"rank {claimed} at the witness point modulo {point.p}")
-
-    def _compare_derivatives(
-        self, matrix: np.ndarray, p: int, place: str, along: Callable[[np.ndarray], np.ndarray]
-    ) -> None:
-        """Compare the Jacobian times random directions with forward-mode derivatives."""
-        rng = random.Random(f"directions/{self.seed}")
-        for _ in range(3):
-            step = random_residues((matrix.shape[1],), p, rng)
-            if not np.array_equal(matmul(matrix, step[:, None], p)[:, 0], along(step).ravel()):
-                raise CheckFailed(place, "the Jacobian differs from forward-mode derivatives")
-
-    def _regular(
-        self, network: Network, cells: Collection[Cell], support: Mapping[str, np.ndarray]
-    ) -> None:
-        """The regular minor proves that the rank is at least the number of equations."""
-        from algebra.checker.minors import check_minor
-
-        assert self.minor is not None
-        check_minor(self.minor, network, self.claim, cells, support)
-        text = f"regular in ball arithmetic: rank at least {self.claim.equations}"
-        self.say("evidence.regular_minor", PROVED, text)
-
-    def _known_by_minor(self, known: str) -> str:
-        """Status of ρ: at most by new formal points or by counting, at least by the minor."""
-        if self.minor is None:
-            return known
-        is_most = self.claim.equations == jacobian_of(self.problem.network).label_dimension_bound
-        return PROVED if is_most else PROBABLE
+        self.say(place, PROVED, f"rank {claimed} at the witness point modulo {evidence.p}")
 
     def _minimal(self, attained: str) -> str:
         """Rank J ≥ ρ at a point and rank J_A < ρ generically imply MP = 0.
@@ -334,7 +244,7 @@ class RankChecker:
         attained : str
             Status of rank J_A.
         """
-        claim, size = self.claim, self.problem.allocation.size
+        claim, size = self.claim, self.learning.size
         if not claim.rank < claim.equations:
             text = f"minimal needs rank {claim.rank} < equations {claim.equations}"
             raise CheckFailed("verdict", text)

@@ -27,15 +27,14 @@ from functools import cache
 from types import MappingProxyType, NoneType, UnionType
 from typing import Annotated, Any, Literal, Self, Union, get_args, get_origin, get_type_hints
 
-import numpy as np
 from flint import fmpq, fmpz
 
 from algebra.checker.checks import CheckFailed
 from algebra.checker.fields import (
     Fields,
     cells,
+    entries_by_row,
     items,
-    matrix_of,
     prime_and_point,
     rational_text,
     whole,
@@ -43,7 +42,6 @@ from algebra.checker.fields import (
 )
 from algebra.declarations import Count, InFile, Keyword, key_of, required
 from algebra.errors import one_line, shown
-from algebra.networks.base import Cell
 
 Context = Mapping[str, Any]
 NO_CONTEXT: Context = MappingProxyType({})
@@ -263,8 +261,8 @@ def table(made: Callable[..., Any], record: Callable[..., Any]) -> Converted:
     )
 
 
-def matrix(shape: Callable[[Context], tuple[int, int]], entry: Any) -> Converted:
-    """An array in files as the list of its rows.
+def rows(shape: Callable[[Context], tuple[int, int]], entry: Any) -> Converted:
+    """A matrix as the list of its rows.
 
     Parameters
     ----------
@@ -276,10 +274,10 @@ def matrix(shape: Callable[[Context], tuple[int, int]], entry: Any) -> Converted
     form: Any = tuple[tuple[entry, ...], ...]
     return Converted(
         form,
-        lambda value, place, context: matrix_of(
+        lambda value, place, context: entries_by_row(
             value, place, shape(context), reader_of(entry, context)
         ),
-        lambda value: write_form(form, value.tolist()),
+        lambda value: write_form(form, value),
     )
 
 
@@ -296,12 +294,11 @@ def as_many(count: Callable[[Context], int], entry: Any) -> Converted:
     return Converted(form, read, lambda value: write_form(form, value))
 
 
-def matrices(entry: Any) -> Converted:
-    """A matrix for each name of the context's network, in files a table of them."""
-    one = matrix(lambda context: context["shape"], entry)
+def for_each_matrix(one: Converted) -> Converted:
+    """A table with a value for each matrix of the context's network, of which it has the shape."""
     form: Any = one.form
 
-    def read(value: Any, place: str, context: Context) -> dict[str, np.ndarray]:
+    def read(value: Any, place: str, context: Context) -> dict[str, Any]:
         given = Fields(value, place)
         found = {
             name: one.read(given.raw(name), given.at(name), {**context, "shape": shape})
@@ -318,7 +315,7 @@ def matrices(entry: Any) -> Converted:
 
 
 Cells = Annotated[
-    tuple[Cell, ...],
+    tuple[tuple[str, int, int], ...],
     Converted(
         tuple[tuple[str, Count, Count], ...],
         lambda value, place, context: cells(value, place),

@@ -19,7 +19,7 @@ from typing import Annotated, Any
 import numpy as np
 
 from algebra.checker.checks import CheckFailed
-from algebra.checker.fields import items, matrix_of
+from algebra.checker.fields import entries_by_row, items
 from algebra.checker.records import Context, Converted, Counts, Record, reader_of
 from algebra.declarations import Count
 from algebra.linalg.sparse import SparseMatrix
@@ -90,7 +90,8 @@ def entries(
         If the shape or the form is wrong, or `check` refuses an entry.
     """
     if not has_sparse_form(value):
-        return _array(matrix_of(value, place, shape, check).ravel().tolist()).reshape(shape)
+        rows = entries_by_row(value, place, shape, check)
+        return _array([entry for row in rows for entry in row]).reshape(shape)
     given = SparseTable.from_dict(value, place)
     if given.shape != shape:
         raise CheckFailed(f"{place}.shape", f"is not that of a matrix of {shape[0]}×{shape[1]}")

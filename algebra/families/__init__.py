@@ -9,4 +9,5 @@ other_teacher     Verdicts if a network of another size, activation or kind give
 registry          The families; verify by the family of a network
 theorems          All theorems that verdicts follow from, with the features that each covers
 updates/          Problems whose matrices learn by low-rank updates, gains or ties
+verify            Certificates verified: by the check's own map, or by the family
 """

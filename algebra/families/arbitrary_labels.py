@@ -31,7 +31,7 @@ from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.checker.records import Record
 from algebra.checker.verdicts import MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
-from algebra.problems.features import Feature, Premises
+from algebra.problems.premises import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.words import plural
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from algebra.certificates.tools import Effort, Tools
 from algebra.errors import InputError
 from algebra.families.registry import family_of
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.time_limits import limited
 from algebra.work import Limits, by_work

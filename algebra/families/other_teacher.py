@@ -51,13 +51,14 @@ from algebra.checker.checks import (
     Checklist,
     weakest,
 )
-from algebra.checker.claim import Claim, Conclusion, read_problem, verified
+from algebra.checker.claim import Claim, Conclusion, verified
 from algebra.checker.new_points import rank_again
 from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
+from algebra.checker.problem_tables import read_problem
 from algebra.checker.records import Record
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation, step
-from algebra.problems.features import Covers, Feature, Premises
+from algebra.problems.premises import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import GenericRank, network_rank
 from algebra.ranks.jacobian import all_cells

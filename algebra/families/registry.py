@@ -1,6 +1,6 @@
 """The families of networks: verify by the family of a network.
 
-`algebra.families.certify` decides by it; no other module depends on it.  A new family is a folder
+`algebra.families.certify` and `algebra.families.verify` decide by it.  A new family is a folder
 with three functions, and a line here.  The modules of a family are loaded when they are first used:
 one verb of one family needs few of them.
 """
@@ -12,19 +12,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from algebra.certificates.family import Family
-from algebra.checker.checks import Checked, CheckEffort, Checklist
-from algebra.checker.claim import Claim
-from algebra.checker.formats import ProofFormat
+from algebra.checker.checks import Checked, CheckEffort
 from algebra.checker.records import read_form
 from algebra.checker.sparse import has_sparse_form
 from algebra.checker.tables import NetworkInFile
-from algebra.checker.verdicts import FORMAT, VERSION
 from algebra.declarations import loaded
 from algebra.errors import InputError
 from algebra.networks.base import Network, Support
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Premises, is_on_pieces
+from algebra.problems.features import is_on_pieces
 from algebra.problems.laws.distribution import TEACHER
+from algebra.problems.premises import Premises
 from algebra.problems.problem import Problem
 
 if TYPE_CHECKING:
@@ -142,12 +140,20 @@ def family_of(network: Network) -> Family:
     return FAMILIES[network.family]
 
 
-def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
+def verify_claimed(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
+    """Verify a certificate at points of the effort's seed.
+
+    Parameters
+    ----------
+    data : mapping
+        The content of the file.
+    effort : CheckEffort
+    """
     claimed = read_form(Mapping[str, Any], data.get("problem"), "problem")
     if claimed.get("teacher") is not None:
         from algebra.families.other_teacher import verify_other_teacher
 
-        return verify_other_teacher(data, effort, _verify)
+        return verify_other_teacher(data, effort, verify_claimed)
     network = read_form(NetworkInFile, claimed.get("network"), "problem.network")
     learnable = claimed.get("learnable")
     values = learnable.values() if isinstance(learnable, Mapping) else ()
@@ -162,15 +168,5 @@ def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     if updated:
         from algebra.families.updates.verify import verify_updates
 
-        return verify_updates(data, effort, _verify)
+        return verify_updates(data, effort, verify_claimed)
     return family_of(network).verify(data, effort)
-
-
-def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
-    checklist.checks += _verify(data, effort).checks
-
-
-CERTIFICATE = ProofFormat(
-    FORMAT, (VERSION,), "a certificate", Claim, _check, lambda data: str(data.get("verdict"))
-)
-verify = CERTIFICATE.verify

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from algebra.checker.premises import LABELS_VANISH
 from algebra.checker.verdicts import VERDICTS
-from algebra.problems.features import Premises
+from algebra.problems.premises import Premises
 
 
 def theorems() -> tuple[Premises, ...]:

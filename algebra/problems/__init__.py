@@ -32,6 +32,7 @@ cell_types    Which parameters move together
 random_cells  Random allocations: 0/1 matrices drawn uniformly under row and column caps
 reduction     A problem that is solved in place of another one, and the way back of its solutions
 renaming      Hidden units renamed: one allocation stands for all that differ by their order
+premises      The names of features, and allow-lists of them
 features      The features of a problem, which a theorem has to cover
 variants      Variants of a problem file: one entry takes several values
 symmetry      Symmetries of a network that preserve the match probability

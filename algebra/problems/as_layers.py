@@ -14,7 +14,7 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.kinds import network_from_dict
 from algebra.networks.layered import AffineLayer
-from algebra.problems.features import Feature, Features
+from algebra.problems.premises import Feature, Features
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import Matrices, Reduction, covering
 

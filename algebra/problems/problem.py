@@ -21,12 +21,13 @@ from algebra.networks.base import Network, Support
 from algebra.networks.masks import as_masks, check_held, held, in_form, is_mask
 from algebra.problems.allocation import Allocation, as_mask
 from algebra.problems.constraints import Constraints
-from algebra.problems.features import OF_PROBLEM, Features, features, need_entries
+from algebra.problems.features import OF_PROBLEM, features, need_entries
 from algebra.problems.laws.distribution import ARBITRARY, Distribution
 from algebra.problems.laws.pinned import StudentSupport
 from algebra.problems.laws.values import Values
 from algebra.problems.learning import Learning
 from algebra.problems.names import Names
+from algebra.problems.premises import Features
 
 if TYPE_CHECKING:
     from algebra.problems.updates import Update

@@ -22,7 +22,7 @@ from flint import fmpz_poly
 
 from algebra.declarations import Count
 from algebra.errors import InputError, shown, whole_number
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 
 # Rejected draws before completions are counted, or before an error if there are too many to count.
 _FEW = 100

@@ -37,7 +37,7 @@ from algebra.networks.base import Cell, Network, Support
 from algebra.networks.chain import need_chain
 from algebra.problems.allocation import Allocation
 from algebra.problems.constraints import Constraints
-from algebra.problems.features import GIVEN_DATA, UNTAUGHT, Feature, Features, Premises
+from algebra.problems.premises import GIVEN_DATA, UNTAUGHT, Feature, Features, Premises
 from algebra.problems.problem import Problem
 
 Matrices = Mapping[str, np.ndarray]

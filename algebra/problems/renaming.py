@@ -25,7 +25,7 @@ import numpy as np
 from algebra.networks.base import Axis
 from algebra.networks.protocols import HasUnits
 from algebra.problems.allocation import Allocation, Cell
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import DRAWN, Matrices, Reduction, covering
 

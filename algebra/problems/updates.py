@@ -51,7 +51,7 @@ from algebra.errors import ErrorsAt, InputError, need_shape, shown, whole_number
 from algebra.files.arrays import coordinates_of
 from algebra.linalg.sparse import SparseMatrix
 from algebra.networks.masks import LARGE
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.words import plural
 
 if TYPE_CHECKING:

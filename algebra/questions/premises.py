@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR, UPDATES
 from algebra.errors import InputError
-from algebra.problems.features import UNTAUGHT, Feature, Premises
+from algebra.problems.premises import UNTAUGHT, Feature, Premises
 from algebra.problems.problem import Problem
 
 _RANKS = "generic ranks are those of the theorem on MP = 0"

@@ -16,12 +16,13 @@ References
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fractions import Fraction
+from typing import Protocol
 
 from algebra.errors import InputError, shown
-from algebra.linalg.primes import PRIME_SIZES, deficit_probability
-from algebra.networks.base import Network
-from algebra.networks.protocols import jacobian_of
+from algebra.linalg.primes import PRIME_SIZES, EntryBound, deficit_probability
+from algebra.time_limits import check_time
 
 # A probabilistic answer is repeated until its error bound is below this.
 TARGET_ERROR = Fraction(1, 2**60)
@@ -34,16 +35,28 @@ _USEFUL = Fraction(1, 4)
 RARE = Fraction(1, 1 << 16)
 
 
+class HasEntryBound(Protocol):
+    """A network whose Jacobian has entries that are bounded."""
+
+    @property
+    def entry_bound(self) -> EntryBound:
+        """Degree and bits of an entry as a polynomial in all random quantities of a point."""
+
+    @property
+    def title(self) -> str:
+        """The kind's name in a sentence."""
+
+
 def _deficit_error(
-    network: Network, rank_bound: int, more_degree: int, more_bits: int, prime: int
+    network: HasEntryBound, rank_bound: int, more_degree: int, more_bits: int, prime: int
 ) -> Fraction:
     """`deficit_error` for primes of so many bits; combinations are those of `rank_at`."""
-    degree, bits, meetings = jacobian_of(network).entry_bound
+    degree, bits, meetings = network.entry_bound
     return deficit_probability(rank_bound, degree + more_degree, bits + more_bits, meetings, prime)
 
 
 def prime_bits(
-    network: Network,
+    network: HasEntryBound,
     rank_bound: int,
     more_degree: int = 0,
     more_bits: int = 0,
@@ -64,7 +77,7 @@ def prime_bits(
 
 
 def deficit_error(
-    network: Network,
+    network: HasEntryBound,
     rank_bound: int,
     more_degree: int = 0,
     more_bits: int = 0,
@@ -98,3 +111,33 @@ def deficit_error(
             f"{shown(error)}); choose fewer steps, or an activation of lower degree"
         )
     return error
+
+
+def rank_by_odds(
+    network: HasEntryBound, bound: int, more_bits: int, rank_at: Callable[[int], int]
+) -> tuple[int, Fraction]:
+    """The largest rank at random points, and the bound of its error.
+
+    Points are added until a rank meets the bound, or a larger rank is improbable (`TARGET_ERROR`).
+
+    Parameters
+    ----------
+    network : Network
+    bound : int
+        Upper bound on the true generic rank.
+    more_bits : int
+        As for `deficit_error`.
+    rank_at : callable
+        The rank at a new point modulo a random prime of so many bits.
+    """
+    bits = prime_bits(network, bound, 0, more_bits, below=RARE)
+    best, error = -1, Fraction(1)
+    while error >= TARGET_ERROR:
+        check_time()
+        rank = rank_at(bits)
+        if rank >= bound:
+            return rank, Fraction(0)
+        if rank > best:
+            best, error = rank, Fraction(1)
+        error *= deficit_error(network, bound, 0, more_bits, bits=bits)
+    return best, error

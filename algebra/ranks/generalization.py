@@ -29,7 +29,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from algebra.problems.features import Feature, Premises
+from algebra.problems.premises import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 

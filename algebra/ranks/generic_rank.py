@@ -180,8 +180,8 @@ def rank_at_points(
             error = Fraction(0)
             break
         if once is None:
-            enough = prime_bits(bounding, bound, more_degree, more_bits, below=RARE)
-            once = deficit_error(bounding, bound, more_degree, more_bits, bits=enough)
+            enough = prime_bits(jacobian_of(bounding), bound, more_degree, more_bits, below=RARE)
+            once = deficit_error(jacobian_of(bounding), bound, more_degree, more_bits, bits=enough)
             if enough > bits:
                 bits = enough
                 continue

@@ -34,6 +34,7 @@ from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import Residues, random_residues, times
 from algebra.linalg.sums import added
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation
 from algebra.ranks.deficits import deficit_error, prime_bits
 from algebra.ranks.jacobian import jacobian, random_point, tangent_factors
@@ -95,7 +96,7 @@ def what_if(
     network, support = allocation.network, support or {}
     rng = random.Random(f"what if/{seed}")
     bound = min(len(allocation.cells) + 1, network.outputs)
-    p = random_prime(rng, prime_bits(network, bound))
+    p = random_prime(rng, prime_bits(jacobian_of(network), bound))
     point = random_point(network, p, rng.randrange(1 << 32), support)
     factors = tangent_factors(network, point)
     cells, outputs = list(allocation.cells), network.outputs
@@ -133,7 +134,7 @@ def what_if(
                 free = free & (np.asarray(support[name]) != 0)
             raises[name] = (added(moved, 0, p) != 0) & free
     # Errors of two ranks at the point, of the random vector, and of the combinations.
-    error = 2 * deficit_error(network, bound) + Fraction(2 + 2 * _MIXED, p)
+    error = 2 * deficit_error(jacobian_of(network), bound) + Fraction(2 + 2 * _MIXED, p)
     return WhatIf(rank, raises, lowers, error)
 
 

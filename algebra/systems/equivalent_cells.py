@@ -26,7 +26,7 @@ import numpy as np
 
 from algebra.networks.protocols import HasJacobian, jacobian_of, not_known
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import (
     CONSTRAINED,

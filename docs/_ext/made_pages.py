@@ -17,7 +17,7 @@ from sphinx.application import Sphinx
 
 import matchprob as mp
 from algebra.families.theorems import reductions, theorems
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.results import Result
 from matchprob.cli import app as command_line
 

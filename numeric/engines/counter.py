@@ -20,8 +20,8 @@ from dataclasses import replace
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import UNTAUGHT
 from algebra.problems.laws.pinned import pins
+from algebra.problems.premises import UNTAUGHT
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Lowered, in_time_unit, lowered
 from algebra.problems.renaming import Renamed, renamed

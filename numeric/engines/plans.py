@@ -26,8 +26,8 @@ from algebra.errors import InputError
 from algebra.families.other_teacher import teacher_rank
 from algebra.polynomials.msolve.process import find_msolve
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import OTHER_LABELS, UNTAUGHT, Feature, Premises
 from algebra.problems.laws.pinned import pins
+from algebra.problems.premises import OTHER_LABELS, UNTAUGHT, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import KeptFixed, Reduction
 from algebra.ranks.generic_rank import allocation_rank, network_rank

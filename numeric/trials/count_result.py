@@ -15,7 +15,7 @@ from algebra.certificates.trial_costs import estimate_steps
 from algebra.documents import Document, Explanation, Part, Step, Table, step
 from algebra.errors import InputError
 from algebra.networks.base import Network
-from algebra.problems.features import GIVEN_DATA
+from algebra.problems.premises import GIVEN_DATA
 from algebra.problems.problem import Problem
 from algebra.ranks.root_count_error import CountCertainty
 from algebra.results import Result, done_of

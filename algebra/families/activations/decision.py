@@ -29,6 +29,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from flint import arb, arb_mat, ctx, fmpq
 
+from algebra.checker.arrays import matrices, matrix
 from algebra.checker.checks import (
     FAILED,
     PROVED,
@@ -47,8 +48,6 @@ from algebra.checker.records import (
     Converted,
     Record,
     as_many,
-    matrices,
-    matrix,
     rational_of,
     read_form,
 )

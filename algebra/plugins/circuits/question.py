@@ -55,6 +55,7 @@ from algebra.matroids.pairs import PairedProblem, pair_groups
 from algebra.matroids.spanning import SpanningProblem
 from algebra.networks.base import STATES, Network, Point
 from algebra.networks.own_point import about_parameters
+from algebra.networks.protocols import jacobian_of
 from algebra.plugins.circuits.blocks import SEEN, Check, groups_at, span_at
 from algebra.plugins.circuits.elements import (
     Recordable,
@@ -328,7 +329,7 @@ class RecordingQuestion:
     @cached_property
     def bits(self) -> int:
         """Number of bits of the primes of random points."""
-        return prime_bits(self.bounding, max(1, self.rank.rank), below=RARE)
+        return prime_bits(jacobian_of(self.bounding), max(1, self.rank.rank), below=RARE)
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, without end."""
@@ -414,7 +415,7 @@ class RecordingQuestion:
         It includes a missed dependence of a number on a weight there:
         `algebra.plugins.circuits.blocks`.
         """
-        network = self.bounding
+        network = jacobian_of(self.bounding)
         units = sum(len(of) for _, inside in self.owners for of in inside)
         samples = min(SEEN, network.m)
         seen = deficit_error(network, 1, bits=self.bits) ** samples

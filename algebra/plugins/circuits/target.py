@@ -42,6 +42,7 @@ from algebra.linalg.residues import Residues, random_residues
 from algebra.matroids.groups import Span
 from algebra.memory_limits import check_memory
 from algebra.networks.base import STATES, TRACES, Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.plugins.circuits.blocks import direction_of, span_at
 from algebra.plugins.circuits.elements import (
     Recordable,
@@ -372,7 +373,7 @@ def target_states(
     bound = min(size, part.count)
     if part.effective is not None:
         bound = min(bound, int(part.effective.sum()))
-    once = deficit_error(question.bounding, max(1, size), bits=question.bits)
+    once = deficit_error(jacobian_of(question.bounding), max(1, size), bits=question.bits)
     # Random directions miss a rank with a probability of at most their number by the prime; they
     # are doubled until they are enough.
     once += Fraction(2 * _FEW_MOVES, 1 << (question.bits - 1))

@@ -141,7 +141,7 @@ def _check_expected(
         checklist.say("expected", PROVED, text)
         return
     # The last two ranks are equal; so the kernel stays, unless one of them is too small.
-    error = 2 * deficit_error(network, len(cells), 1, bits=PRIME_SIZES.long)
+    error = 2 * deficit_error(jacobian_of(network), len(cells), 1, bits=PRIME_SIZES.long)
     checklist.say("expected", PROBABLE, f"{text}: {error_words(error)}")
 
 

@@ -32,7 +32,7 @@ import numpy as np
 from algebra.networks.base import Cell, Network, Support
 from algebra.plugins.normalization.network import NormNet
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import CONSTRAINED, DRAWN, Lowered, Matrices, covering
 

@@ -43,7 +43,7 @@ from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.documents import Explanation
 from algebra.plugins.normalization.blocks import realizes_all
 from algebra.plugins.normalization.network import NormNet
-from algebra.problems.features import Covers, Feature, Premises
+from algebra.problems.premises import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank

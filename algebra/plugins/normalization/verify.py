@@ -40,7 +40,7 @@ from algebra.plugins.normalization.certify import (
     target_rank,
 )
 from algebra.plugins.normalization.network import NormNet
-from algebra.problems.features import Premises
+from algebra.problems.premises import Premises
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import GenericRank, allocation_rank, network_rank

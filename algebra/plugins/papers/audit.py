@@ -26,6 +26,7 @@ from algebra.linalg.numbers import nearest_double
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import batched_rank
 from algebra.networks.base import Network
+from algebra.networks.protocols import jacobian_of
 from algebra.plugins.papers.theorems.corrected import CORRECTED
 from algebra.plugins.papers.theorems.statements import THEOREMS, VERDICT_OF_CODE, Theorem
 from algebra.problems.allocation import Cell
@@ -431,10 +432,10 @@ class _Ranks:
         self.equations = equations
         rng = random.Random(f"audit/{seed}")
         self.points: list[tuple[int, np.ndarray]] = []
-        once, error = deficit_error(network, equations), Fraction(1)
+        once, error = deficit_error(jacobian_of(network), equations), Fraction(1)
         # Enough points to make all errors together unlikely.
         while error * checked >= TARGET_ERROR:
-            p = random_prime(rng, prime_bits(network, equations))
+            p = random_prime(rng, prime_bits(jacobian_of(network), equations))
             point = random_point(network, p, rng.randrange(1 << 32), support)
             self.points.append((p, columns_at(network, point, cells)))
             error *= once

@@ -5,7 +5,7 @@ from __future__ import annotations
 from algebra.checker.premises import ALMOST_ALL, CONSTRAINED, NONLINEAR
 from algebra.families.registry import family_of
 from algebra.plugins.papers.theorems.statements import what_theorems_say
-from algebra.problems.features import Feature, Premises
+from algebra.problems.premises import Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.problems.reduction import solved
 

@@ -33,7 +33,7 @@ from algebra.documents import Explanation, step
 from algebra.networks.rectified import HasRectifiedLayers
 from algebra.plugins.relu.network import ShallowReLU
 from algebra.plugins.relu.patterns import sample_pattern_ranks
-from algebra.problems.features import Covers, Feature, Premises
+from algebra.problems.premises import Covers, Feature, Premises
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
 from algebra.ranks.budgets.lines import budget_sentences

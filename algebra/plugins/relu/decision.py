@@ -29,6 +29,7 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
+from algebra.checker.arrays import matrices, matrix
 from algebra.checker.checks import (
     FAILED,
     PROVED,
@@ -46,8 +47,6 @@ from algebra.checker.records import (
     Converted,
     Record,
     as_many,
-    matrices,
-    matrix,
     rational_of,
     read_form,
     write_form,

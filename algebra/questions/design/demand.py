@@ -34,6 +34,7 @@ from algebra.linalg.residues import random_residues
 from algebra.matroids.capped import CappedProblem, Dual, System
 from algebra.matroids.linear import LinearMatroid
 from algebra.networks.base import Network
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.ranks.deficits import deficit_error, prime_bits
 from algebra.ranks.generic_rank import generic_rank, network_rank
@@ -171,12 +172,13 @@ class Demand:
 
     def points(self) -> Iterator[tuple[int, int]]:
         """Random primes and point numbers, an infinite sequence."""
-        return random_points(f"design/{self.seed}", prime_bits(self.network, self.size))
+        bits = prime_bits(jacobian_of(self.network), self.size)
+        return random_points(f"design/{self.seed}", bits)
 
     @cached_property
     def point_error(self) -> Fraction:
         """Bound on the probability that a given design of this size is dependent at a point."""
-        return deficit_error(self.network, self.size)
+        return deficit_error(jacobian_of(self.network), self.size)
 
     def columns(self, p: int, number: int) -> np.ndarray:
         """Columns of the free weights at a point: elongated, `must` contracted."""

@@ -49,6 +49,7 @@ from algebra.linalg.numbers import float_text
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import inverses, times
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.cells import cell_columns, cells_data, cells_text
 from algebra.questions.design.demand import line_name, line_of
@@ -216,9 +217,9 @@ def robustness(
     cells = list(allocation.cells)
     rng = random.Random(f"robustness/{seed}")
     ends = end_of_part(seconds)
-    survives = 0
+    survives, bits = 0, prime_bits(jacobian_of(network), whole)
     for _ in range(_POINTS):
-        p, number = random_prime(rng, prime_bits(network, whole)), rng.randrange(1 << 32)
+        p, number = random_prime(rng, bits), rng.randrange(1 << 32)
         point = random_point(network, p, number, support)
         search = _CocircuitSearch(columns_at(network, point, cells), p, rng)
         search.collect(cells, ends)
@@ -257,9 +258,9 @@ def _fatal_losses(
             places[line_name(line, line_of(cell, line))].append(k)
     if allocation.size == whole:
         return cells, tuple(places), Fraction(0)
-    left, once = set(search.coloops()), deficit_error(network, whole)
+    left, once = set(search.coloops()), deficit_error(jacobian_of(network), whole)
     lines = search.fatal(places)
-    error, bits = once, prime_bits(network, whole)
+    error, bits = once, prime_bits(jacobian_of(network), whole)
     while (left or lines) and error >= TARGET_ERROR:
         p, number = random_prime(rng, bits), rng.randrange(1 << 32)
         columns = columns_at(network, random_point(network, p, number, support), cells)

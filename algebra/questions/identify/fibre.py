@@ -41,6 +41,7 @@ from algebra.linalg.echelon import modular_kernel
 from algebra.linalg.primes import random_points
 from algebra.linalg.residues import Residues
 from algebra.networks.base import Network
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.questions.identify.effects import have_effect
 from algebra.ranks.deficits import RARE, TARGET_ERROR, deficit_error, prime_bits
@@ -151,8 +152,8 @@ def fibre_of_rows(
         As of `fibre_of_moves`.
     """
     bound = max(own.rank, 1)
-    bits = prime_bits(network, bound, below=RARE / max(1, len(cells)))
-    missed = deficit_error(network, bound, bits=bits)
+    bits = prime_bits(jacobian_of(network), bound, below=RARE / max(1, len(cells)))
+    missed = deficit_error(jacobian_of(network), bound, bits=bits)
 
     def moves_at(p: int, number: int) -> tuple[int, Residues]:
         moves = modular_kernel(rows_at(p, number), p)

@@ -29,6 +29,7 @@ import numpy as np
 from algebra.linalg.echelon import modular_echelon, modular_kernel
 from algebra.linalg.residues import Residues
 from algebra.networks.base import Network, Point
+from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.learning import Learning
 from algebra.questions.identify.effects import have_effect
@@ -69,8 +70,8 @@ def learning_fibre(learning: Learning, *, seed: int = 0) -> Fibre:
     own = learning_rank(learning, None if movers is None else int(effective.sum()), seed)
     bound = max(own.rank, 1)
     count = len(cells if movers is None else every)
-    bits = prime_bits(network, bound, below=RARE / max(1, count))
-    missed = deficit_error(network, bound, bits=bits)
+    bits = prime_bits(jacobian_of(network), bound, below=RARE / max(1, count))
+    missed = deficit_error(jacobian_of(network), bound, bits=bits)
 
     def kernel_at(p: int, number: int) -> tuple[Point, Residues]:
         point = random_point(network, p, number, learning.support)

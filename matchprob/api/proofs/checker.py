@@ -155,7 +155,7 @@ def _import_kinds(kinds: Mapping[str, str], path: Sequence[str]) -> None:
             raise InputError(
                 f"the network kind {kind!r} was registered by the module {module}, which the "
                 "process of the check cannot import: define the kind in a module on Python's path, "
-                "or call algebra.families.registry.verify"
+                "or call algebra.families.verify.verify"
             )
 
 

@@ -7,7 +7,7 @@ from algebra.declarations import loaded
 
 # The module of each format, and its name there; the keys of the schema's definitions.
 FORMATS = {
-    "matchprob-certificate": ("certificate", "algebra.families.registry:CERTIFICATE"),
+    "matchprob-certificate": ("certificate", "algebra.families.verify:CERTIFICATE"),
     "matchprob relu decision": ("decision", "algebra.plugins.relu.decision:DECISION"),
     "matchprob activation decision": (
         "boxed_decision",

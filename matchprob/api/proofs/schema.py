@@ -12,8 +12,8 @@ from typing import Any
 
 from algebra.arguments.formal_ranks import FormalEvidence
 from algebra.arguments.order import NAMES, argument
-from algebra.checker.claim import ProblemTable
 from algebra.checker.maker import KEY, Maker
+from algebra.checker.problem_tables import ProblemTable
 from algebra.checker.rank_claims import EvidenceOnRanks
 from algebra.checker.vanishing import VanishingEvidence
 from algebra.plugins.normalization.verify import NormalizationEvidence

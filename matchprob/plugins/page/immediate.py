@@ -22,7 +22,7 @@ from algebra.networks.base import Network
 from algebra.networks.protocols import BUDGETS, HasLimits, limits_of, not_known
 from algebra.plugins.papers.theorems.statements import THEOREMS
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.budgets.cover import budget_violations
 from algebra.ranks.budgets.lines import Budget, budgets

@@ -5,7 +5,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from matchprob import RNN, FeedForward, Problem
 from tests.plain_data import changed, data_of, without
 

@@ -9,7 +9,7 @@ import pytest
 
 from algebra.checker.verdicts import INTERMEDIATE, MAXIMAL, MINIMAL, UNDECIDED
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward

@@ -16,7 +16,7 @@ from algebra.arguments.at_infinity import (
     solution_at_infinity,
 )
 from algebra.checker.checks import CheckFailed
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.linalg.primes import random_prime
 from algebra.linalg.ranks import modular_rank
 from algebra.polynomials.msolve.process import MsolveTimeout

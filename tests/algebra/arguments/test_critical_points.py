@@ -18,7 +18,7 @@ from algebra.arguments.critical_points import (
     stationary_equations,
 )
 from algebra.checker.checks import CheckFailed
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.rings import RationalField
 from algebra.problems.allocation import Allocation

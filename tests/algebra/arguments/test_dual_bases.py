@@ -10,7 +10,7 @@ from scipy.optimize import least_squares
 
 from algebra.arguments.dual_bases import ARGUMENT, COLUMN, PLACE, ROW, dual_order
 from algebra.checker.checks import PROVED, CheckFailed
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from matchprob import RNN, LinearFeedForward, LinearRNN, Problem
 from tests.arguments import checked

@@ -14,8 +14,8 @@ from algebra.arguments.enclosed_solutions import (
     enclosed_evidence,
 )
 from algebra.checker.checks import PROVED, CheckFailed
-from algebra.checker.rank_claims import context_of
-from algebra.families.registry import verify
+from algebra.checker.network_ranks import context_of
+from algebra.families.verify import verify
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, LinearFeedForward, LinearRNN, Problem
 from numeric.engines.witness_search import rootless_instances

@@ -5,7 +5,7 @@ import copy
 import pytest
 
 from algebra.certificates.tools import Tools
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.systems.root_count import RootCountError
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN, Problem
 from tests.algebra.systems.counters import by_trace

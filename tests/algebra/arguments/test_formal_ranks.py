@@ -9,9 +9,9 @@ import pytest
 import sympy
 from flint import arb, ctx
 
-from algebra.checker.rank_claims import why_generic
+from algebra.checker.network_ranks import why_generic
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.networks.activated import SUMS, ActivatedNetwork
 from algebra.networks.activation import ANALYTIC, AX
 from algebra.networks.base import POLYNOMIAL_LABELS, Point

@@ -4,15 +4,11 @@ import pytest
 import sympy
 from flint import fmpq
 
-from algebra.arguments.no_real_root import (
-    ARGUMENT,
-    PLACE,
-    Witness,
-    find_witness,
-    solve_exactly,
-)
+from algebra.arguments.no_real_root import ARGUMENT, PLACE
+from algebra.arguments.solved_instances import find_witness, solve_exactly
+from algebra.arguments.witness import Witness
 from algebra.checker.checks import PROVED, CheckFailed
-from algebra.checker.rank_claims import context_of
+from algebra.checker.network_ranks import context_of
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearRNN, Problem

@@ -9,7 +9,7 @@ from algebra.arguments.certify import certify_by_arguments
 from algebra.certificates.tools import Effort
 from algebra.checker.verdicts import VERDICTS
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank

@@ -69,7 +69,6 @@ def reached(source, start):
 
 # Code that a search and a check of one argument have in common, and why.
 COMMON = {
-    "no_real_root": {"find_witness", "solve_exactly"},
     "enclosed_solutions": {"label_equations"},
     "stuck_output": {"BoundedReading", "is_stuck", "limit", "reading"},
 }  # fmt: skip

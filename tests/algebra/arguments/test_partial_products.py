@@ -13,7 +13,7 @@ from algebra.arguments.partial_products import (
     fixed_products,
 )
 from algebra.checker.checks import CheckFailed
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.linalg.primes import random_prime
 from algebra.problems.allocation import Allocation
 from algebra.systems.root_count import generic_root_count

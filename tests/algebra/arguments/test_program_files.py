@@ -4,7 +4,7 @@ import base64
 
 import pytest
 
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from matchprob import RNN, Problem, ProgramNetwork
 from tests.old_kinds import as_program
 from tests.onnx_models import save

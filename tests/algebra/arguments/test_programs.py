@@ -5,7 +5,7 @@ import json
 import pytest
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.questions.identify.identification import identify
 from matchprob import FeedForward, Problem, ProgramNetwork
 from tests.onnx_models import MODELS, onnx, save

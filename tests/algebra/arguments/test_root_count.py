@@ -5,7 +5,7 @@ import pytest
 from algebra.arguments.root_count import ARGUMENT
 from algebra.checker.checks import CheckFailed
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from matchprob import Allocation, LinearRNN, Problem
 from tests.arguments import checked
 from tests.plain_data import data_of

@@ -13,7 +13,7 @@ from algebra.arguments.teacher_reached import (
     reachable_blocks,
 )
 from algebra.checker.checks import PROVED, CheckFailed
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, NormNet, Problem
 from tests.arguments import checked
 from tests.plain_data import data_of

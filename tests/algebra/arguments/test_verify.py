@@ -6,7 +6,7 @@ import pytest
 
 from algebra.certificates.tools import Tools
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.plugins.relu.network import ShallowReLU

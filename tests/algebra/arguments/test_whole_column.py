@@ -9,7 +9,7 @@ import pytest
 from algebra.arguments.whole_column import ARGUMENT, real_degree, whole_column
 from algebra.checker.checks import CheckFailed
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.systems.root_count import generic_root_count
 from matchprob import LinearRNN, Problem, draw_instance
 from numeric.engines.homotopy import HomotopyEngine

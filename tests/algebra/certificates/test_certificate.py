@@ -10,7 +10,7 @@ import pytest
 import matchprob as mp
 from algebra.certificates.tools import Tools
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.linalg.primes import random_prime
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
@@ -296,7 +296,10 @@ def test_a_certificate_of_other_numbers_is_refused():
         assert verify(claim).holds == (rows == [["1"], ["4/2"]])
     plain = data_of(Problem(NET, DIAGONAL))
     assert not verify(changed(plain, ("problem", "values"), {"B": [["0"], ["2"]]})).holds
-    claim = changed(data, ("problem", "values", "B"), [[f"1/{data['prime']}"], ["2"]])
+    few = data_of(Problem(NET, {"W": [[1, 0], [0, 0]]}, values={"B": [[1], [2]]}))
+    for own in (data, few):
+        claim = changed(own, ("problem", "values", "B"), [[f"1/{own['prime']}"], ["2"]])
+        assert not verify(claim).holds
     assert "divisible by the prime" in str(verify(claim))
 
 

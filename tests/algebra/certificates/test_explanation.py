@@ -8,7 +8,7 @@ import pytest
 from algebra.arguments.order import argument
 from algebra.checker.verdicts import DISCRETE
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.systems.root_count import RootCountError
 from algebra.work import Limits
 from matchprob import Distribution, LinearFeedForward, LinearRNN, NormNet, Problem, ShallowReLU

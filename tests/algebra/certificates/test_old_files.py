@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from algebra.checker import compact
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 
 FILES = sorted((Path(__file__).parents[2] / "data" / "certificates").glob("*.json"))
 

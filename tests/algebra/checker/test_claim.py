@@ -7,8 +7,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from algebra.checker.checks import CheckFailed
-from algebra.checker.claim import Claim, read_problem
-from algebra.families.registry import CERTIFICATE
+from algebra.checker.claim import Claim
+from algebra.checker.problem_tables import read_problem
+from algebra.families.verify import CERTIFICATE
 from matchprob import Distribution, NormNet, Problem
 from tests.plain_data import data_of
 from tests.refusals import refuses

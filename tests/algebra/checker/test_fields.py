@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from algebra.checker.checks import CheckFailed
 from algebra.checker.fields import (
     Fields,
-    matrix_of,
+    entries_by_row,
     matrix_rows,
     rational_text,
     whole,
@@ -98,6 +98,6 @@ def test_matrices_have_their_shape():
 def test_entries_of_matrices_have_their_places():
     """The row and the column of a wrong entry."""
     bit = partial(whole, least=0, most=1)
-    assert matrix_of([[0, 1]], "X", (1, 2), bit).tolist() == [[0, 1]]
-    caught = refuses("", matrix_of, [[0, 1], [0, 2]], "X", (2, 2), bit, error=CheckFailed)
+    assert entries_by_row([[0, 1]], "X", (1, 2), bit) == [[0, 1]]
+    caught = refuses("", entries_by_row, [[0, 1], [0, 2]], "X", (2, 2), bit, error=CheckFailed)
     assert caught.place == "X[1][1]"

@@ -4,7 +4,7 @@ import pytest
 
 from algebra.checker.checks import CheckFailed
 from algebra.checker.premises import ALMOST_ALL, NEARBY, RANK_DEFICIT, common, need_covered
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 
 
 def test_a_verdict_needs_its_theorem():

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 
 from algebra.checker.checks import CheckFailed
-from algebra.checker.rank_claims import EvidenceOnRanks, context_of
-from algebra.families.registry import verify
+from algebra.checker.network_ranks import context_of, point_of
+from algebra.checker.rank_claims import EvidenceOnRanks
+from algebra.families.verify import verify
 from algebra.ranks.derivatives import dual_derivative
 from algebra.ranks.jacobian import all_cells, jacobian, tangent_factors
 from matchprob import Distribution, Problem
@@ -25,7 +26,7 @@ def test_evidence_is_read_as_it_was_written(minimal):
     assert (found.network_rank.rank, found.allocation_rank.rank) == (8, 7)
     again = EvidenceOnRanks.from_dict(found.to_dict(), "evidence", context)
     assert again.to_dict() == found.to_dict()
-    point = found.network_rank.point
+    point = point_of(found.network_rank, SEVEN, {})
     weights = {name: np.asarray(w, float) / point.p for name, w in point.weights.items()}
     factors = SEVEN.network.tangents(weights, np.asarray(point.X, float) / point.p)
     columns = [
@@ -38,7 +39,7 @@ def test_evidence_is_read_as_it_was_written(minimal):
 def test_the_jacobian_is_that_of_dual_numbers(minimal):
     """At the file's point, along each unit direction."""
     claim = EvidenceOnRanks.from_dict(minimal["evidence"], "evidence", context_of(SEVEN))
-    point, cells = claim.network_rank.point, all_cells(SEVEN.network)
+    point, cells = point_of(claim.network_rank, SEVEN, {}), all_cells(SEVEN.network)
     matrix = jacobian(tangent_factors(SEVEN.network, point), cells, point.p)
     for k in range(len(cells)):
         step = np.eye(len(cells), dtype=np.int64)[k]

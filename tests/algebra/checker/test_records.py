@@ -12,13 +12,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from algebra.checker.arrays import matrices, matrix
 from algebra.checker.checks import CheckFailed
 from algebra.checker.records import (
     Cells,
     Counts,
     Record,
-    matrices,
-    matrix,
     read_form,
     row,
     write_form,

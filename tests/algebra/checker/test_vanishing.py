@@ -10,7 +10,7 @@ from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
 from algebra.checker.checks import CheckFailed
 from algebra.checker.vanishing import check_vanishing, inputs_that_reach
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, Problem, ShallowReLU
 
 

@@ -8,9 +8,9 @@ import pytest
 
 import matchprob as mp
 from algebra.families.other_teacher import teacher_rank
-from algebra.problems.features import Feature
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import Distribution
+from algebra.problems.premises import Feature
 from numeric.trials.instances import draw_instance, to_double
 from tests.refusals import refuses
 

@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.networks.rnn import RNN
 from algebra.plugins.circuits.recording import record
 from algebra.plugins.circuits.verify import RECORDING

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.problems.symmetry import SymmetryGroup
 from algebra.ranks.budgets.cover import rank_bound

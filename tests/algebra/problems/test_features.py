@@ -5,7 +5,8 @@ import dataclasses
 import pytest
 
 import matchprob as mp
-from algebra.problems.features import _OF_LAWS, Feature, Premises, features, need_entries
+from algebra.problems.features import _OF_LAWS, features, need_entries
+from algebra.problems.premises import Feature, Premises
 from algebra.problems.random_cells import RandomCells
 from tests.samples import NET
 

@@ -16,9 +16,9 @@ from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
 from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
-from algebra.problems.features import Feature
 from algebra.problems.files import load_problem, problem_from_dict
 from algebra.problems.laws.distribution import LAWS, Distribution
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.problems.random_cells import RandomCells
 from tests.algebra.problems.refusals import HEAD, NETWORK, outcome, refused

@@ -13,7 +13,7 @@ from algebra.errors import InputError
 from algebra.families.theorems import reductions
 from algebra.plugins.normalization.augmented import Augmented
 from algebra.problems.as_layers import AsLayers
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.reduction import (
     AsLinear,
     KeptFixed,

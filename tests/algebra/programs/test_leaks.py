@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.linalg.modular import matmul
 from algebra.linalg.primes import random_prime
 from algebra.linalg.residues import random_residues

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from algebra.linalg.ranks import modular_rank
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
+from algebra.networks.protocols import jacobian_of
 from algebra.networks.recurrent import LinearRNN, SequenceRNN
 from algebra.networks.rnn import RNN
 from algebra.plugins.relu.network import ShallowReLU
@@ -175,7 +176,7 @@ def test_combinations_find_a_rank_that_samples_miss(monkeypatch):
 def test_a_rank_below_the_bound_is_given_an_error():
     """One point's error bound is (degree + random combinations)/2^30 + bad primes/π."""
     network = LinearRNN(n=4, T=2, b=2, d=2, m=4)
-    error = deficit_error(network, 8)
+    error = deficit_error(jacobian_of(network), 8)
     assert Fraction(8 * 4, 2**30) < error < Fraction(1, 2**20)
     # Rank 7 of 8: Theorem 3.4 misses this allocation.
     mask = [[1, 0, 0, 0], [1, 0, 0, 1], [1, 0, 0, 0], [1, 1, 1, 1]]
@@ -198,7 +199,7 @@ def test_a_higher_rank_met_later_starts_the_count_anew(monkeypatch):
     found = generic_rank(network, all_cells(network))
     assert found.rank == 3
     assert found.points[2] == (found.p, found.seed)
-    assert found.error == deficit_error(network, 4) ** (len(found.points) - 2)
+    assert found.error == deficit_error(jacobian_of(network), 4) ** (len(found.points) - 2)
 
 
 @pytest.mark.parametrize(

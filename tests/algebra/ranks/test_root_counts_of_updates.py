@@ -8,7 +8,7 @@ import pytest
 import sympy
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.ranks.parametrized import by_parameters
 from algebra.systems.instances import modular_instance
 from algebra.systems.root_count import RootCountError, generic_root_count

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from algebra.arguments.no_real_root import solve_exactly
+from algebra.arguments.solved_instances import solve_exactly
 from algebra.plugins.papers.theorems.statements import what_theorems_say
 from algebra.systems.instances import rational_instance
 from algebra.systems.root_count import generic_root_count

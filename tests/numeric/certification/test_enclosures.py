@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import matchprob as mp
-from algebra.arguments.no_real_root import rational_core, rational_instance
 from algebra.polynomials.msolve.solver import real_roots
 from algebra.polynomials.real_roots import are_disjoint
 from algebra.systems.enclosure import weight_boxes
+from algebra.systems.instances import rational_core, rational_instance
 from numeric.certification.enclosures import exact_text
 
 NET = mp.LinearRNN(n=2, T=2, b=1, d=1, m=2)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.arguments.enclosed_solutions import enclosed_evidence
-from algebra.arguments.no_real_root import solve_exactly
+from algebra.arguments.solved_instances import solve_exactly
 from algebra.systems.root_count import generic_root_count
 from matchprob import Allocation, Instance, LinearRNN, Problem, draw_instance
 from numeric.arguments.sign_symmetries import sign_symmetries

@@ -33,7 +33,7 @@ from algebra.linalg.numbers import nearest_double
 from algebra.linalg.rational import rational_echelon
 from algebra.networks.base import Network
 from algebra.networks.rectified import HasRectifiedLayers
-from algebra.problems.features import GIVEN_DATA, Feature
+from algebra.problems.premises import GIVEN_DATA, Feature
 from algebra.problems.problem import Problem
 from algebra.programs.balls import as_balls, ball_product
 from algebra.time_limits import check_time

@@ -5,8 +5,8 @@ import json
 import pytest
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
 from algebra.families.updates.inspect import inspect_updates
+from algebra.families.verify import verify
 from algebra.networks.feedforward import LinearEstimator, LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.networks.recurrent import LinearRNN

@@ -8,14 +8,14 @@ import pytest
 import matchprob as mp
 from algebra.arguments.certify import THEOREMS as ARGUED
 from algebra.checker.premises import common
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.ffn import FeedForward
 from algebra.plugins.relu.certify import THEOREMS as WITH_RELU
 from algebra.plugins.relu.network import ShallowReLU
 from algebra.problems.allocation import Allocation
 from algebra.problems.as_layers import COVERED, decided_as_layers
-from algebra.problems.features import Feature
+from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.ranks.jacobian import all_cells
 from tests.algebra.problems.test_as_layers import model, question

@@ -6,7 +6,7 @@ import random
 import pytest
 
 import matchprob as mp
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from tests.algebra.plugins.models.test_certify import rectified_problem
 from tests.old_kinds import as_program
 from tests.samples import many

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.plugins.normalization.blocks import block_solvable, realizes_all
 from algebra.plugins.normalization.certify import effective_learnable, target_rank
 from algebra.plugins.normalization.dense import DenseNet

@@ -7,7 +7,7 @@ import pytest
 
 from algebra.checker.rank_data import RankData
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.problems.files import problem_from_dict
 from algebra.problems.reduction import lowered
 from algebra.ranks.generic_rank import allocation_rank, network_rank

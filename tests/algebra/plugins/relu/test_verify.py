@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from algebra.checker.checks import CheckFailed
-from algebra.families import registry
+from algebra.families import verify as family_verify
 from algebra.plugins.relu.decision import read_decision
 from algebra.plugins.relu.verify import check_relu, persists
 from matchprob import Instance, Problem, ShallowReLU, certify, draw_instance, verify
@@ -119,7 +119,7 @@ def test_tampering_is_found(path, value, words):
 )
 def test_ranks_are_found_again(path, value, place):
     """A wrong rank, prime or point fails at its place."""
-    (failed,) = failures(registry.verify(changed(DATA, path, value)))
+    (failed,) = failures(family_verify.verify(changed(DATA, path, value)))
     assert failed.startswith(place)
 
 

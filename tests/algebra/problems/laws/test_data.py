@@ -9,10 +9,10 @@ from flint import fmpq
 from algebra.checker.premises import common
 from algebra.families.theorems import theorems
 from algebra.networks.recurrent import SequenceRNN
-from algebra.problems.features import Feature
 from algebra.problems.files import problem_from_dict
 from algebra.problems.laws.data import as_data
 from algebra.problems.laws.distribution import Distribution
+from algebra.problems.premises import Feature
 from matchprob import (
     FeedForward,
     LinearEstimator,

@@ -10,7 +10,7 @@ import pytest
 from flint import fmpq, fmpz
 
 from algebra.families.certify import certify
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.linalg.primes import ChosenNumbers, random_prime
 from algebra.problems.files import problem_from_dict
 from algebra.problems.laws.pinned import (

@@ -8,6 +8,7 @@ import pytest
 import sympy
 
 from algebra.linalg.echelon import modular_kernel
+from algebra.networks.protocols import jacobian_of
 from algebra.questions.identify.fibre import fibre, fibre_of_moves
 from algebra.ranks.deficits import TARGET_ERROR, prime_bits
 from algebra.ranks.jacobian import columns_at, random_point
@@ -101,7 +102,7 @@ def test_many_weights_take_larger_primes():
     mask[:10] = 1
     found = fibre(Allocation.from_masks(net, W=mask))
     assert (found.dimension, found.determined) == (580, ())
-    assert prime_bits(net, 20) == 31
+    assert prime_bits(jacobian_of(net), 20) == 31
     # All are free and in one group, which one point proves.
     assert len(found.groups) == 1
     assert found.error == 0

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from algebra.errors import InputError
-from algebra.families.registry import verify
+from algebra.families.verify import verify
 from algebra.plugins.models.onnx import Read, read_onnx
 from algebra.plugins.models.onnx.written import is_written, read_program, write_program
 from algebra.programs.program import Builder

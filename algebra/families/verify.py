@@ -1,0 +1,39 @@
+"""Certificates verified: by the check's own map where ranks are enough, or by the family.
+
+Most certificates of linear networks have ranks only; of those that are not large the modules of
+networks, problems and families are not loaded (`algebra.checker.linear`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from algebra.checker.checks import Checked, CheckEffort, Checklist
+from algebra.checker.claim import Claim
+from algebra.checker.formats import ProofFormat
+from algebra.checker.rank_claims import has_ranks_only
+from algebra.checker.verdicts import FORMAT, VERSION
+
+
+def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
+    if has_ranks_only(data):
+        # Loaded here: of most other kinds of evidence and of networks nothing is read there.
+        from algebra.checker.linear import linear_problem, verify_linear
+
+        problem = linear_problem(data)
+        if problem is not None:
+            return verify_linear(data, problem, effort)
+    from algebra.families.registry import verify_claimed
+
+    return verify_claimed(data, effort)
+
+
+def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -> None:
+    checklist.checks += _verify(data, effort).checks
+
+
+CERTIFICATE = ProofFormat(
+    FORMAT, (VERSION,), "a certificate", Claim, _check, lambda data: str(data.get("verdict"))
+)
+verify = CERTIFICATE.verify
