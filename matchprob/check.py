@@ -1,10 +1,10 @@
 """Check a proof file where little is installed: ``python -m matchprob.check FILE``.
 
 It is `matchprob verify` without its words: the same reading, checks and lines, in this process.  It
-needs python-flint, for all but ranks of linear networks NumPy too, and reads the project's files
-from where they are: no installation is necessary.  msolve is used if it is found, for root counts
-that Buchberger's algorithm does not finish.  A statement that needs another library is
-*unfinished*, with the name of the library; so nothing that is missing makes a file hold.
+needs python-flint, NumPy too unless a verdict on a linear network follows by linear algebra, and
+reads the project's files from where they are: no installation is necessary.  msolve is used if it
+is found, for root counts that Buchberger's algorithm does not finish.  A statement that needs
+another library is *unfinished*, with its name; so nothing that is missing makes a file hold.
 
 Memory is limited as for `verify`; two seconds after the time limit the system ends the process.
 """

@@ -29,7 +29,7 @@ from typing import TYPE_CHECKING
 
 from algebra.arguments.argument import Argument, Claimed, FoundEvidence
 from algebra.checker.checks import PROVED, CheckFailed
-from algebra.checker.premises import AFFINE_PART
+from algebra.checker.premises import AFFINE_PART, AFFINE_WHY
 from algebra.checker.verdicts import MAXIMAL
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
@@ -88,10 +88,7 @@ def check(problem: Problem, names: tuple[str, ...], claimed: Claimed) -> str:
 ARGUMENT = Argument(
     name=AFFINE_PART.name,
     form=tuple[str, ...],
-    why={
-        MAXIMAL: "MP = 1: the labels are affine in {what}, of full rank: these linear equations "
-        "have a solution, whatever else learns."
-    },
+    why={MAXIMAL: AFFINE_WHY},
     search=search,
     check=check,
     covers={MAXIMAL: AFFINE_PART.covers},

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from algebra.checker.checks import CheckEffort, Say
-from algebra.checker.root_evidence import RootEvidence
+from algebra.checker.root_evidence import RootEvidence, solutions
 from algebra.networks.base import POLYNOMIAL_LABELS, Cell
 from algebra.problems.premises import Covers, Premises
 from algebra.problems.problem import Problem
@@ -174,8 +174,3 @@ def counted_note(number: str, primes: tuple[int, ...]) -> str:
         f"{number}, counted modulo {' and '.join(map(str, primes))}; no bound is known on the "
         "probability that this is wrong because of a prime or a point"
     )
-
-
-def solutions(number: int | None) -> str:
-    """N solutions, in words."""
-    return "exactly one complex solution" if number == 1 else f"N = {number} complex solutions"

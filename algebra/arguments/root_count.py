@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 
 from algebra.arguments.argument import OF_ALL, Argument, Claimed, FoundEvidence
 from algebra.checker.checks import CheckFailed
-from algebra.checker.premises import ODD_NUMBER, UPDATES
+from algebra.checker.premises import ODD_COUNT, ODD_WHY
 from algebra.checker.root_evidence import RootEvidence
 from algebra.checker.verdicts import MAXIMAL
 from algebra.declarations import LINEAR
@@ -29,9 +29,6 @@ from algebra.time_limits import OutOfTime
 
 if TYPE_CHECKING:
     from algebra.arguments.case import Case
-
-
-_PARAMETERS = "N counts the solutions in the parameters of the updates (`algebra.ranks.updates`)"
 
 
 def search(case: Case) -> FoundEvidence | None:
@@ -78,14 +75,11 @@ def check(problem: Problem, roots: RootEvidence, claimed: Claimed) -> str:
 
 
 ARGUMENT = Argument(
-    name="root_count",
+    name=ODD_COUNT.name,
     form=RootEvidence,
-    why={
-        MAXIMAL: "MP = 1: almost every instance has {solutions}, an odd number: non-real ones come "
-        "in pairs, so at least one is real."
-    },
+    why={MAXIMAL: ODD_WHY},
     search=search,
     check=check,
-    covers={MAXIMAL: {**ODD_NUMBER, **dict.fromkeys(UPDATES, _PARAMETERS)}},
+    covers={MAXIMAL: ODD_COUNT.covers},
     counts=OF_ALL,
 )

@@ -3,6 +3,7 @@ r"""How proof files are read and their statements checked: what a check needs, a
 Nothing here imports a family, an argument, a question, a system of equations or a result: these
 hand their checks over (`formats.ProofFormat`).  `python -m matchprob.check` runs them.
 
+affine_part      Linear networks whose labels are affine in weights of full rank
 arrays           Matrices of proof files as arrays
 checks           The results of a check, one for each statement of a proof file
 claim            The claims in the file of a certificate: the fields that all families share
@@ -10,7 +11,7 @@ compact          Large matrices of proof files written in sparse form
 duals            Evidence for bounds of matroid problems, declared for proof files
 fields           Fields of a file read with their exact types, each refusal with its place
 formats          Formats of proof files: what every format has around its own statements
-linear           Certificates of linear networks with ranks only, as plain data
+linear           Certificates of linear networks that follow by linear algebra, as plain data
 linear_map       The map of a linear network in FLINT's matrices: derivatives, ranks at points
 maker            What made a proof file: a key that no check relies on
 minors           Regular minors in certificates: reading and verification

@@ -1,4 +1,6 @@
-"""Certificates of linear networks that contain ranks only, by the check's own map.
+"""Certificates of linear networks that follow by linear algebra, by the check's own map.
+
+They contain ranks only, or that the labels are affine in weights of full rank.
 
 Neither arrays nor the classes of problems and networks are needed: the problem is read as plain
 data, and its ranks are computed in FLINT (`algebra.checker.linear_map`).
@@ -21,7 +23,7 @@ from algebra.checker.claim import Claim, Conclusion, verified
 from algebra.checker.linear_map import Cell, LinearColumns, LinearMap
 from algebra.checker.premises import RANK_DEFICIT
 from algebra.checker.rank_claims import EvidenceOnRanks, RankChecker, has_ranks_only
-from algebra.checker.verdicts import MINIMAL
+from algebra.checker.verdicts import MAXIMAL, MINIMAL
 from algebra.problems.premises import Feature, Features
 
 
@@ -143,7 +145,13 @@ def linear_problem(data: Mapping[str, Any]) -> LinearProblem | None:
         return None
     order = [*network.shapes]
     cells = tuple(sorted(learns, key=lambda cell: (order.index(cell[0]), cell[1:])))
-    return LinearProblem(network, cells, absent, bool(table.get("support")), laws)
+    problem = LinearProblem(network, cells, absent, bool(table.get("support")), laws)
+    if data["verdict"] != MAXIMAL:
+        return problem
+    # Loaded here, as below: ranks alone prove the other verdicts.
+    from algebra.checker.affine_part import affine_matrix
+
+    return problem if affine_matrix(data["evidence"], problem) else None
 
 
 def _network(table: Any) -> LinearMap | None:
@@ -217,11 +225,15 @@ class LinearChecker(RankChecker):
 
     def run(self) -> Conclusion:
         """The ranks, and what follows from them: the labels are polynomials."""
-        self._need_numbers(None)
+        self._need_numbers(self.evidence.root_count)
         known, attained = self._network_rank(), self._allocation_rank()
         if self.claim.verdict == MINIMAL:
             return Conclusion(self._minimal(attained), RANK_DEFICIT)
         self._full_rank(known)
+        if self.claim.verdict == MAXIMAL:
+            from algebra.checker.affine_part import check_affine
+
+            return check_affine(self, known)
         return Conclusion(self._only_numbers())
 
 
@@ -230,7 +242,8 @@ def verify_linear(data: Mapping[str, Any], problem: LinearProblem, effort: Check
 
     def check(claim: Claim, checklist: Checklist) -> Conclusion:
         context = {"problem": problem, "network": problem.network}
-        evidence = EvidenceOnRanks.from_dict(claim.evidence, "evidence", context)
+        common = {key: value for key, value in claim.evidence.items() if key != "affine_part"}
+        evidence = EvidenceOnRanks.from_dict(common, "evidence", context)
         return LinearChecker(claim, evidence, checklist, effort).run()
 
     return verified(data, check, problem=problem)

@@ -119,6 +119,10 @@ class LinearMap:
         """Those of the hidden layers; of a recurrent network n, twice."""
         return [rows for rows, _ in self.shapes.values()][1:]
 
+    def acts_once(self, name: str) -> bool:
+        """Whether a matrix acts at one place, so that the labels are affine in its weights."""
+        return not self.steps or name != "W"
+
     @property
     def most(self) -> int:
         """A bound of the rank of the Jacobian: see the module."""

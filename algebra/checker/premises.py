@@ -74,6 +74,16 @@ ODD_NUMBER: Covers = {
     Feature.BOUNDED_NONLINEAR: "a generic instance has a match, whatever its size",
 }
 
+# The number N of solutions of as many weights as equations is odd.
+_IN_PARAMETERS = "N counts the solutions in the parameters of the updates (`algebra.ranks.updates`)"
+ODD_COUNT = Premises(
+    "root_count", "maximal", {**ODD_NUMBER, **dict.fromkeys(UPDATES, _IN_PARAMETERS)}
+)
+ODD_WHY = (
+    "MP = 1: almost every instance has {solutions}, an odd number: non-real ones come in pairs, so "
+    "at least one is real."
+)
+
 # A generic rank below the number of independent equations implies MP = 0.
 RANK_DEFICIT = Premises(
     "rank_deficit",
@@ -130,6 +140,10 @@ AFFINE_PART = Premises(
         Feature.NOISE: NOISY,
         Feature.OWN_WEIGHTS: "the rank is that at the weights of the file",
     },
+)
+AFFINE_WHY = (
+    "MP = 1: the labels are affine in {what}, of full rank: these linear equations have a "
+    "solution, whatever else learns."
 )
 
 

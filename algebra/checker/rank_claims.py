@@ -28,7 +28,7 @@ from algebra.checker.points import RankClaim
 from algebra.checker.records import Context, Record
 from algebra.checker.root_evidence import RootEvidence
 from algebra.checker.statements import RankAtMost
-from algebra.checker.verdicts import MINIMAL, UNDECIDED
+from algebra.checker.verdicts import MAXIMAL, MINIMAL, UNDECIDED
 from algebra.problems.premises import Feature
 
 
@@ -90,18 +90,27 @@ class EvidenceOnRanks(Record):
                 raise CheckFailed(f"{place}.{name}", text)
 
 
+# The evidence besides ranks, by verdict, that linear algebra checks.
+_BY_RANKS: Mapping[str, tuple[str, ...]] = {
+    MINIMAL: ("",),
+    UNDECIDED: ("",),
+    MAXIMAL: ("root_count", "affine_part"),
+}
+
+
 def has_ranks_only(data: Mapping[str, Any]) -> bool:
-    """Whether a certificate claims nothing that needs more than ranks, and has no other evidence.
+    """Whether all evidence of a certificate may be ranks, or an argument by linear algebra.
 
     Parameters
     ----------
     data : mapping
         The content of the file.
     """
-    evidence = data.get("evidence")
-    if not isinstance(evidence, Mapping) or data.get("verdict") not in (MINIMAL, UNDECIDED):
+    evidence, verdict = data.get("evidence"), data.get("verdict")
+    if not isinstance(evidence, Mapping) or not isinstance(verdict, str):
         return False
-    return not evidence.keys() - {"network_rank", "allocation_rank"}
+    others = sorted(evidence.keys() - {"network_rank", "allocation_rank"})
+    return "/".join(others) in _BY_RANKS.get(verdict, ())
 
 
 class RankChecker(ABC):

@@ -86,3 +86,8 @@ class RootEvidence(Record):
         if rule == LINEAR and value != 1:
             text = f"a linear system has one solution, not {value}"
             raise CheckFailed(f"{place}.value", text)
+
+
+def solutions(number: int | None) -> str:
+    """N solutions, in words."""
+    return "exactly one complex solution" if number == 1 else f"N = {number} complex solutions"

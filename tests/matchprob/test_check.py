@@ -49,12 +49,12 @@ def bare(tmp_path_factory):
     ("name", "packages"),
     [
         ("missed", ("flint",)),
+        ("discrete", ("flint",)),
         *((n, ("flint", "numpy")) for n in ("diagonal", "missed", "lowered", "part", "vanishing")),
     ],
 )
 def test_the_verdict_and_the_lines_are_those_of_verify(bare, name, packages):
-    """Every check of `verify` is printed with its status, and the file holds; linear ranks without
-    NumPy."""
+    """Every check is printed with its status; what follows by linear algebra needs no NumPy."""
     path = PROOFS / f"{name}.json"
     status, (*lines, [last]), errors = bare(path, "--seed", 5, packages=packages)
     found = mp.verify(path, seed=5)

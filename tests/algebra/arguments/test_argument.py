@@ -2,9 +2,10 @@
 
 import pytest
 
-from algebra.arguments.argument import Claimed, counted_note, solutions
+from algebra.arguments.argument import Claimed, counted_note
 from algebra.arguments.order import NAMES, ORDER, argument
 from algebra.checker.checks import CheckEffort
+from algebra.checker.root_evidence import solutions
 from algebra.work import SHARES
 
 

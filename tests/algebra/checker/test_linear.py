@@ -33,6 +33,10 @@ def random_problem(rng):
     if rng.random() < 0.3:
         laws |= {"teacher": "normal", "labels": "normal"}
     used = {name: mask for name, mask in masks.items() if rng.random() < 0.8}
+    if rng.random() < 0.5:
+        # One matrix, of which most learns: the labels may be affine in it.
+        name = rng.choice(list(support))
+        used = {name: [[int(e and rng.random() < 0.8) for e in row] for row in support[name]]}
     support = support if zeros or rng.random() < 0.3 else {}
     return mp.Problem(network, used, support, mp.Distribution(**laws))
 
