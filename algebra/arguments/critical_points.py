@@ -68,7 +68,7 @@ from algebra.declarations import Size, named_key
 from algebra.linalg.primes import random_prime
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveMissing, MsolveTimeout
 from algebra.polynomials.msolve.solver import quotient_degree, real_roots
-from algebra.polynomials.real_roots import Parametrization
+from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.rings import PrimeField, RationalField
 from algebra.problems.allocation import Allocation
 from algebra.problems.premises import Feature

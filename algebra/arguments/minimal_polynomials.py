@@ -22,7 +22,8 @@ from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpq_poly, fmpz_poly
 
-from algebra.polynomials.real_roots import Box, Parametrization, RealRoots, are_disjoint
+from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
+from algebra.polynomials.real_roots import RealRoots
 from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 

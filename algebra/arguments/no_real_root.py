@@ -90,8 +90,8 @@ from algebra.checker.premises import DENSE, GENERIC_LABELS, NEARBY, NOISY, RESTI
 from algebra.checker.verdicts import INTERMEDIATE
 from algebra.linalg.rational import rational_rank
 from algebra.networks.chain import need_chain
+from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
-from algebra.polynomials.real_roots import Parametrization
 from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem, FunctionPoints

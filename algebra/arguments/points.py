@@ -18,8 +18,8 @@ from flint import fmpq_poly, fmpz, fmpz_poly, nmod_poly
 from algebra.checker.checks import PROVED, CheckFailed, Say
 from algebra.checker.records import Converted, Record, WholeText, read_form
 from algebra.linalg.primes import random_prime
+from algebra.polynomials.parametrization import Parametrization
 from algebra.polynomials.quotient import Element, QuotientAlgebra
-from algebra.polynomials.real_roots import Parametrization
 from algebra.time_limits import check_time
 
 # Number of random primes tried before points are called singular.
@@ -42,7 +42,7 @@ _Polynomial = Annotated[
 
 @dataclass(frozen=True)
 class ParametrizationTable(Record):
-    """See `algebra.polynomials.real_roots.Parametrization`."""
+    """See `algebra.polynomials.parametrization.Parametrization`."""
 
     w: _Polynomial
     denominator: _Polynomial

@@ -11,7 +11,7 @@ from algebra.checker.checks import CheckFailed
 from algebra.checker.records import Context, Record, table
 from algebra.declarations import Count, Size, named_key
 from algebra.errors import one_line
-from algebra.polynomials.real_roots import Parametrization
+from algebra.polynomials.parametrization import Parametrization
 from algebra.problems.problem import Problem
 from algebra.systems.forms import forms
 

@@ -22,7 +22,7 @@ from algebra.checker.checks import Checked, CheckEffort, Checklist
 from algebra.checker.claim import Claim, Conclusion, verified
 from algebra.checker.linear_map import Cell, LinearColumns, LinearMap
 from algebra.checker.premises import RANK_DEFICIT
-from algebra.checker.rank_claims import EvidenceOnRanks, RankChecker, has_ranks_only
+from algebra.checker.rank_claims import EvidenceOnRanks, RankChecker, may_be_linear_algebra
 from algebra.checker.verdicts import MAXIMAL, MINIMAL
 from algebra.problems.premises import Feature, Features
 
@@ -131,7 +131,7 @@ def linear_problem(data: Mapping[str, Any]) -> LinearProblem | None:
         The content of the file.
     """
     table = data.get("problem")
-    if not has_ranks_only(data) or not isinstance(table, Mapping):
+    if not may_be_linear_algebra(data) or not isinstance(table, Mapping):
         return None
     if table.keys() - {"network", "learnable", "support", "distribution"}:
         return None

@@ -90,15 +90,15 @@ class EvidenceOnRanks(Record):
                 raise CheckFailed(f"{place}.{name}", text)
 
 
-# The evidence besides ranks, by verdict, that linear algebra checks.
-_BY_RANKS: Mapping[str, tuple[str, ...]] = {
-    MINIMAL: ("",),
-    UNDECIDED: ("",),
-    MAXIMAL: ("root_count", "affine_part"),
+# The evidence that linear algebra checks besides ranks, by verdict.
+_BY_RANKS: Mapping[str, tuple[set[str], ...]] = {
+    MINIMAL: (set(),),
+    UNDECIDED: (set(),),
+    MAXIMAL: ({"root_count"}, {"affine_part"}),
 }
 
 
-def has_ranks_only(data: Mapping[str, Any]) -> bool:
+def may_be_linear_algebra(data: Mapping[str, Any]) -> bool:
     """Whether all evidence of a certificate may be ranks, or an argument by linear algebra.
 
     Parameters
@@ -109,8 +109,7 @@ def has_ranks_only(data: Mapping[str, Any]) -> bool:
     evidence, verdict = data.get("evidence"), data.get("verdict")
     if not isinstance(evidence, Mapping) or not isinstance(verdict, str):
         return False
-    others = sorted(evidence.keys() - {"network_rank", "allocation_rank"})
-    return "/".join(others) in _BY_RANKS.get(verdict, ())
+    return evidence.keys() - {"network_rank", "allocation_rank"} in _BY_RANKS.get(verdict, ())
 
 
 class RankChecker(ABC):

@@ -12,12 +12,12 @@ from typing import Any
 from algebra.checker.checks import Checked, CheckEffort, Checklist
 from algebra.checker.claim import Claim
 from algebra.checker.formats import ProofFormat
-from algebra.checker.rank_claims import has_ranks_only
+from algebra.checker.rank_claims import may_be_linear_algebra
 from algebra.checker.verdicts import FORMAT, VERSION
 
 
 def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
-    if has_ranks_only(data):
+    if may_be_linear_algebra(data):
         # Loaded here: of most other kinds of evidence and of networks nothing is read there.
         from algebra.checker.linear import linear_problem, verify_linear
 

@@ -16,7 +16,8 @@ from typing import Any
 import flint
 from flint import arb, arb_mat, fmpq
 
-from algebra.polynomials.real_roots import Box, Interval, RealRoots, are_disjoint, ball_as_interval
+from algebra.polynomials.parametrization import Box, Interval, are_disjoint, ball_as_interval
+from algebra.polynomials.real_roots import RealRoots
 from algebra.systems.core import CoreSystem, PointAlgebra
 from algebra.time_limits import check_time
 

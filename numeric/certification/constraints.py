@@ -25,7 +25,7 @@ from flint import arb, fmpq
 
 from algebra.errors import InputError
 from algebra.linalg.numbers import nearest_double
-from algebra.polynomials.real_roots import Box as RationalBox
+from algebra.polynomials.parametrization import Box as RationalBox
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.intervals import Interval
 from algebra.systems.instances import rational_core

@@ -12,7 +12,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from algebra.polynomials.real_roots import Box
+from algebra.polynomials.parametrization import Box
 from algebra.systems.enclosure import outward
 from numeric.certification.pool import CertifiedPools
 from numeric.trials.count_result import CountResult

@@ -24,7 +24,8 @@ from algebra.arguments.minimal_polynomials import minimal_polynomials
 from algebra.linalg.numbers import nearest_double
 from algebra.polynomials.msolve.process import MsolveDied, MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.real_roots import Box, RealRoots, are_disjoint, elementary_roots
+from algebra.polynomials.parametrization import Box, are_disjoint
+from algebra.polynomials.real_roots import RealRoots, elementary_roots
 from algebra.problems.allocation import Allocation
 from algebra.problems.problem import Problem
 from algebra.systems.core import CoreSystem

@@ -16,7 +16,7 @@ from typing import Any
 
 from algebra.errors import InputError
 from algebra.frames import DataFrame, data_frame
-from algebra.polynomials.real_roots import Box
+from algebra.polynomials.parametrization import Box
 from algebra.problems.allocation import Cell
 from algebra.results import named
 

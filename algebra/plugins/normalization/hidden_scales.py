@@ -85,7 +85,7 @@ from algebra.plugins.normalization.khatri_rao import khatri_rao
 from algebra.plugins.normalization.scales import without_zeros
 from algebra.polynomials.msolve.process import MsolveFailed, MsolveTimeout
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.real_roots import Box, Parametrization, are_disjoint
+from algebra.polynomials.parametrization import Box, Parametrization, are_disjoint
 from algebra.systems.degeneracy import maximal_minors
 from algebra.time_limits import check_time, time_left
 

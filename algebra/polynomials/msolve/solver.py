@@ -45,12 +45,8 @@ from algebra.polynomials.msolve.text import (
     parse_nested,
     system_text,
 )
-from algebra.polynomials.real_roots import (
-    Parametrization,
-    RealRoots,
-    elementary_roots,
-    integer_terms,
-)
+from algebra.polynomials.parametrization import Parametrization
+from algebra.polynomials.real_roots import RealRoots, elementary_roots, integer_terms
 from algebra.polynomials.staircase import count_distinct, drl_key, is_finite, standard_monomials
 from algebra.time_limits import checked
 

@@ -14,7 +14,7 @@ from typing import Any
 from flint import fmpz, fmpz_poly
 
 from algebra.polynomials.msolve.process import MsolveFailed
-from algebra.polynomials.real_roots import Parametrization
+from algebra.polynomials.parametrization import Parametrization
 from algebra.time_limits import checked
 
 Monomial = tuple[int, ...]

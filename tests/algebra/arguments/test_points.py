@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from algebra.arguments.points import check_points, sturm_count
 from algebra.checker.checks import PROVED, CheckFailed
-from algebra.polynomials.real_roots import Parametrization
+from algebra.polynomials.parametrization import Parametrization
 
 RING = fmpq_mpoly_ctx.get(("x", "y"), "degrevlex")
 X, Y = RING.gens()

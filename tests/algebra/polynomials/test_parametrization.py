@@ -9,7 +9,7 @@ from flint import arb, fmpz, fmpz_poly
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from algebra.polynomials.real_roots import (
+from algebra.polynomials.parametrization import (
     Parametrization,
     are_disjoint,
     ball_as_interval,

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import matchprob as mp
 from algebra.polynomials.msolve.solver import real_roots
-from algebra.polynomials.real_roots import are_disjoint
+from algebra.polynomials.parametrization import are_disjoint
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core, rational_instance
 from numeric.certification.enclosures import exact_text
