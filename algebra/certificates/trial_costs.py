@@ -47,10 +47,10 @@ _SEARCHED = 2400
 # Labels beyond which searches of such networks seldom find a match.
 _HARD = 6
 LOWER_BOUND = (
-    "a lower bound of MP: of networks with such activations, and so many weights, matches are "
-    "found, but never excluded"
+    "bounds of MP: of networks with such activations, and so many weights, matches are found, and "
+    "excluded only where labels are out of reach"
 )
-MOSTLY_OPEN = "; most trials stay undetermined"
+MOSTLY_OPEN = "; most other trials stay undetermined"
 
 
 def trial_milliseconds(problem: Problem, root_count: int | None = None) -> int | None:
@@ -102,10 +102,10 @@ def affordable_trials(problem: Problem, root_count: int | None = None) -> int:
 
 
 def is_lower_bound(problem: Problem) -> bool:
-    """Whether trials show matches only, so that an estimate bounds MP from below.
+    """Whether trials without a match are shown to have none only where labels are out of reach.
 
-    It does for analytic activations, except with few weights and as many labels, where all values
-    of the weights are searched.
+    This holds for analytic activations, except with few weights and as many labels, where all
+    values of the weights are searched.
     """
     network = problem.network
     square = _size(problem) == network.outputs <= network.divided_unknowns
@@ -147,13 +147,14 @@ def expectation(problem: Problem) -> str:
     r, labels = _size(problem), problem.network.outputs
     text = (
         "equations with such activations have no finite number of complex solutions: unless at "
-        f"most {problem.network.divided_unknowns} weights face as many labels, trials show matches "
-        "and never that there is none, so the result is a lower bound"
+        f"most {problem.network.divided_unknowns} weights face as many labels, trials show "
+        "matches, and that there is none only where labels are out of reach of outputs that read "
+        "bounded values"
     )
     if is_mostly_open(problem):
         text += (
-            f"; at {r} weights for {labels} labels most trials stay undetermined, since searches "
-            "from random starts seldom end at a match"
+            f"; at {r} weights for {labels} labels most other trials stay undetermined, since "
+            "searches from random starts seldom end at a match"
         )
     return text
 

@@ -11,12 +11,16 @@ surplus weights fixed at their random values.  Then a real solution proves a mat
 the trial is undetermined.  Engines see the reduced problem; solutions are returned in the
 original's order.  Under constraints surplus weights of a chain are not fixed: a match inside the
 box is searched on the whole fibre (`numeric.certification.fibre`).
+
+An instance of a network with activations, some of whose labels no student can reach because the
+outputs read bounded values, has no match, whatever learns (`numeric.families.activations.reach`).
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from algebra.errors import InputError
 from algebra.problems.allocation import Allocation
@@ -44,12 +48,17 @@ from numeric.engines.base import (
 )
 from numeric.engines.plans import SETTLED, Plan, linear_plan, rank_plan, root_plan
 from numeric.trials.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCount, Reason
-from numeric.trials.instances import Instance, reduced
+from numeric.trials.instances import Instance, ReducedInstance, reduced
+
+if TYPE_CHECKING:
+    from numeric.families.activations.reach import LabelReach
 
 # Up to so many learnable cells drawn allocations have few orbits: 220 digraphs of up to 4 cells.
 _SHARED_CELLS = 4
 # Largest number of engines kept: each allocation of a random problem needs its own.
 _MOST_ENGINES = 64
+# The note of an instance without a match.
+_OUT_OF_REACH = "labels out of reach: the outputs read bounded values"
 # Newton starts of the search for one real solution; few if elimination leaves few unknowns, since
 # a complete count is then quick too.
 _FEW_STARTS = 12
@@ -124,6 +133,7 @@ class InstanceCounter:
         self._tested_linear: set[Allocation] = set()
         self._engines: dict[Allocation | None, InstanceEngine] = {}
         self._resources = Resources()
+        self._reaches: dict[Allocation, LabelReach | None] = {}
 
     def _lower(self, reduction: Lowered, engine: str | None) -> str | None:
         """The engine for a lowered problem, with the rank of its labels.
@@ -236,6 +246,36 @@ class InstanceCounter:
                 InstanceCount(i.index, 0, 0, COMPLETE, note, reason=Reason.SETTLED_MINIMAL)
                 for i in instances
             ]
+        excluded = {
+            k: InstanceCount(instance.index, 0, None, COMPLETE, _OUT_OF_REACH)
+            for k, instance in enumerate(instances)
+            if not plan.is_minimal and self._is_excluded(instance)
+        }
+        left = [k for k in range(len(instances)) if k not in excluded]
+        counts = self._count_left(plan, [instances[k] for k in left]) if left else []
+        found = excluded | dict(zip(left, counts, strict=True))
+        return [found[k] for k in range(len(instances))]
+
+    def _is_excluded(self, instance: Instance) -> bool:
+        """Whether some labels are proved to be out of reach of the learnable weights."""
+        if self.problem.network.equations_are != "analytic":
+            return False
+        # Loaded here: it needs SciPy's optimizers.
+        from numeric.families.activations.reach import LabelReach
+
+        if isinstance(instance, ReducedInstance):
+            instance = instance.original
+        allocation = instance.allocation
+        if allocation not in self._reaches:
+            if len(self._reaches) >= _MOST_ENGINES:
+                self._reaches.pop(next(iter(self._reaches)))
+            self._reaches[allocation] = LabelReach.of(instance.problem.with_allocation(allocation))
+        reach = self._reaches[allocation]
+        return reach is not None and reach.excludes(instance)
+
+    def _count_left(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+        """Counts of instances whose labels may be within reach."""
+        allocation = plan.allocation
         if self.complete or plan.is_minimal or plan.is_special:
             return self._solve(self.plan(allocation), instances)
         if self.certify and plan.root_count is None and allocation not in self._tested_linear:

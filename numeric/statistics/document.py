@@ -117,7 +117,11 @@ def _why(found: Estimate) -> Explanation:
         number, surplus = len(open_), surplus_of(found.problem)
         bound = ""
         if found.is_lower_bound:
-            bound = "MP is bounded from below only; "
+            bound = (
+                "the share among the others is no estimate of MP; "
+                if found.unmatched
+                else "MP is bounded from below only; "
+            )
         words = (
             f"{number} of {_trials(found.trials)}: {open_reasons(open_)}; {bound}they count as "
             "unmatched in the lower end of the interval and as matched in the upper"

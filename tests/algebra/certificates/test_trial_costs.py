@@ -103,7 +103,7 @@ def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
     assert expectation(mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})) == ""
     text = expectation(of_size(20, kind=mp.RNN, activation="tanh"))
     assert "lower bound" in text
-    assert "40 weights for 40 labels most trials stay undetermined" in text
+    assert "40 weights for 40 labels most other trials stay undetermined" in text
     few = mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": [[1, 0], [0, 1]]})
     assert expectation(few) == ""
     more = mp.RNN(3, 2, 1, 1, 5, "tanh")
@@ -115,7 +115,7 @@ def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
 def test_the_advice_after_certify_says_what_to_expect():
     """Most trials of a network with tanh stay undetermined, beyond a few labels."""
     (step,) = estimate_steps(of_size(20, kind=mp.RNN, activation="tanh"))
-    assert step.purpose.endswith("most trials stay undetermined")
+    assert step.purpose.endswith("most other trials stay undetermined")
     mask = [[1, 1], [0, 0]]
     (step,) = estimate_steps(mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": mask}))
     assert "undetermined" not in step.purpose
