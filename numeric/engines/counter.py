@@ -51,7 +51,7 @@ from numeric.trials.counts import COMPLETE, TRACE_NOTE, UNDETERMINED, InstanceCo
 from numeric.trials.instances import Instance, ReducedInstance, reduced
 
 if TYPE_CHECKING:
-    from numeric.families.activations.reach import LabelReach
+    from algebra.families.activations.reach import LabelReach
 
 # Up to so many learnable cells drawn allocations have few orbits: 220 digraphs of up to 4 cells.
 _SHARED_CELLS = 4
@@ -252,7 +252,7 @@ class InstanceCounter:
             if not plan.is_minimal and self._is_excluded(instance)
         }
         left = [k for k in range(len(instances)) if k not in excluded]
-        counts = self._count_left(plan, [instances[k] for k in left]) if left else []
+        counts = self._count_left(allocation, [instances[k] for k in left]) if left else []
         found = excluded | dict(zip(left, counts, strict=True))
         return [found[k] for k in range(len(instances))]
 
@@ -261,7 +261,8 @@ class InstanceCounter:
         if self.problem.network.equations_are != "analytic":
             return False
         # Loaded here: it needs SciPy's optimizers.
-        from numeric.families.activations.reach import LabelReach
+        from algebra.families.activations.reach import LabelReach
+        from numeric.families.activations.reach import separated_labels
 
         if isinstance(instance, ReducedInstance):
             instance = instance.original
@@ -271,11 +272,13 @@ class InstanceCounter:
                 self._reaches.pop(next(iter(self._reaches)))
             self._reaches[allocation] = LabelReach.of(instance.problem.with_allocation(allocation))
         reach = self._reaches[allocation]
-        return reach is not None and reach.excludes(instance)
+        return reach is not None and separated_labels(reach, instance) is not None
 
-    def _count_left(self, plan: Plan, instances: Sequence[Instance]) -> list[InstanceCount]:
+    def _count_left(
+        self, allocation: Allocation, instances: Sequence[Instance]
+    ) -> list[InstanceCount]:
         """Counts of instances whose labels may be within reach."""
-        allocation = plan.allocation
+        plan = self._rank_plan(allocation)
         if self.complete or plan.is_minimal or plan.is_special:
             return self._solve(self.plan(allocation), instances)
         if self.certify and plan.root_count is None and allocation not in self._tested_linear:

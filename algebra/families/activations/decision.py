@@ -6,6 +6,8 @@ weights, samples, and the labels of its teacher, or given ones.
 * "match": near the point of the file Krawczyk's test shows a real solution of all equations.
   Labels that are the wanted ones for all weights nearby, as where ReLU networks are silent, are
   left out; where more weights learn than labels are left, some keep the values of the file.
+* "no match" of any number of weights: the labels of a sample are out of reach of outputs that read
+  bounded values, for the combination of outputs in the file (`algebra.families.activations.reach`).
 * "no match": the boxes of all charts (`algebra.families.activations.charts`) cover the values of
   the learnable weights.  For each the file says how it is halved, coordinate by coordinate, so its
   parts cover it whatever the file contains; each part is shown to have no solution, by an enclosure
@@ -55,6 +57,7 @@ from algebra.declarations import Keyword
 from algebra.errors import one_line
 from algebra.families.activations.charts import ChartEquations, ChartRing, charts, first_box
 from algebra.families.activations.rational_sets import SETS, RationalSet, as_sets
+from algebra.families.activations.reach import LabelReach, SeparatedLabels
 from algebra.linalg.krawczyk import has_solution
 from algebra.networks.activated import ActivatedNetwork
 from algebra.problems.problem import Problem
@@ -127,6 +130,8 @@ class BoxedDecision(Record):
     parts : tuple of str or None
         For each chart the coordinates in which its box, and then the first and the second half in
         turn, are halved; a point for a part that is not.
+    separated : SeparatedLabels or None
+        Labels that are out of reach, in place of parts.
     """
 
     format: Literal["matchprob activation decision"]
@@ -146,6 +151,7 @@ class BoxedDecision(Record):
         | None
     ) = None
     parts: tuple[_Tree, ...] | None = None
+    separated: SeparatedLabels | None = None
 
     def check(self, place: str, context: Context) -> None:
         """The problem is one of few weights, and the fields fit the verdict."""
@@ -153,11 +159,16 @@ class BoxedDecision(Record):
         if self.problem.constraints or self.problem.updates or self.problem.is_random:
             raise CheckFailed(within(place, "problem"), "has constraints, updates or random cells")
         r, matches = self.problem.allocation.size, self.verdict == MATCH
-        known = isinstance(network, ActivatedNetwork)
-        if not known or not (matches or 1 <= r == network.outputs <= network.divided_unknowns):
+        known, apart = isinstance(network, ActivatedNetwork), self.separated is not None
+        few = 1 <= r == network.outputs <= network.divided_unknowns
+        if not known or not (matches or apart or few):
             text = f"{r} weights for {network.outputs} labels of this network are not decided so"
             raise CheckFailed(within(place, "problem"), text)
-        for name, belongs in (("near", matches), ("parts", not matches)):
+        for name, belongs in (
+            ("near", matches),
+            ("parts", not matches and not apart),
+            ("separated", not matches and apart),
+        ):
             if (getattr(self, name) is not None) != belongs:
                 text = "is missing" if belongs else "does not belong to this verdict"
                 raise CheckFailed(within(place, name), text)
@@ -217,6 +228,22 @@ def _refutation(given: BoxedDecision) -> Iterator[Check]:
         yield Check("parts", PROVED, text)
     finally:
         ctx.prec = before
+
+
+def _separation(given: BoxedDecision) -> Iterator[Check]:
+    """Labels that no student reaches."""
+    reach, found = LabelReach.of(given.problem), given.separated
+    assert found is not None
+    if reach is None:
+        text = "every row of the read-out learns, or nothing bounds the values that it reads"
+        yield Check("separated", FAILED, text)
+    elif not reach.separates(found, given.weights, given.X, given.teacher, given.Y):
+        yield Check(
+            "separated", FAILED, "the labels of this sample are not shown to be out of reach"
+        )
+    else:
+        text = f"labels of sample {found.sample} are out of reach: the outputs read bounded values"
+        yield Check("separated", PROVED, text)
 
 
 def _divided(box: Ends, text: str, place: str) -> Iterator[Ends]:
@@ -482,7 +509,8 @@ def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -
     else:
         text = "the question is about these labels, as they stand in the file"
         checklist.say("Y", UNCHECKED, text)
-    find = _match if given.verdict == MATCH else _refutation
+    find = _refutation if given.separated is None else _separation
+    find = _match if given.verdict == MATCH else find
     for check in find(given):
         checklist.say(check.place, check.status, check.text)
 

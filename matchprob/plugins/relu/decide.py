@@ -73,7 +73,8 @@ def decide(
     -----
     Of networks with tanh, sigmoid, softplus or erf up to four learnable weights, as many as labels,
     are decided, by branch and bound over all their values; so are those of ReLU layers where
-    learnable weights of several layers are multiplied.
+    learnable weights of several layers are multiplied. With more weights "no match" is proved where
+    labels are out of reach of bounded outputs, and a match where a search ends at one.
     """
     from algebra.plugins.relu.equations import ProductOfUnknowns
     from matchprob.api.given import as_instance

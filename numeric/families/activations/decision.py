@@ -22,10 +22,12 @@ from algebra.families.activations.decision import (
     VERSION,
     BoxedDecision,
 )
+from algebra.families.activations.reach import LabelReach, SeparatedLabels
 from algebra.problems.problem import Problem
 from algebra.results import Result
 from numeric.families.activations.boxes import BoxSearch, is_decidable
 from numeric.families.activations.newton import certified_solutions
+from numeric.families.activations.reach import separated_labels
 from numeric.trials.instances import Instance, to_rational
 
 UNDETERMINED = "undetermined"
@@ -47,6 +49,8 @@ class ActivatedDecision(Result):
         Boxes that were evaluated.
     parts : tuple of str or None
         How the boxes of all charts are divided, if no part has a solution.
+    separated : SeparatedLabels or None
+        Labels that are out of reach.
     note : str
     seconds : float
     instance : Instance
@@ -56,6 +60,7 @@ class ActivatedDecision(Result):
     witness: tuple[float, ...] | None = None
     boxes: int = 0
     parts: tuple[str, ...] | None = None
+    separated: SeparatedLabels | None = None
     note: str = ""
     seconds: float = 0.0
     instance: Instance | None = field(default=None, compare=False, repr=False)
@@ -93,7 +98,7 @@ class ActivatedDecision(Result):
             teacher=None if labels is not None
             else {name: to_rational(value) for name, value in instance.teacher.items()},
             Y=None if labels is None else to_rational(np.asarray(labels)),
-            near=near, parts=self.parts,
+            near=near, parts=self.parts, separated=self.separated,
         ).to_dict()  # fmt: skip
 
     def document(self) -> Document:
@@ -124,6 +129,11 @@ class ActivatedDecision(Result):
         )  # fmt: skip
         if self.verdict == MATCH:
             known = "A match exists: Krawczyk's test proves a real solution of all equations."
+        elif self.separated is not None:
+            known = (
+                f"There is no match: the labels of sample {self.separated.sample} are out of reach "
+                "of all learnable weights, since the outputs read bounded values."
+            )
         else:
             known = (
                 "There is no match: all real weights are covered by boxes, and in each part of "
@@ -138,11 +148,14 @@ def decide_activated(instance: Instance) -> ActivatedDecision:
     Raises
     ------
     InputError
-        If it has more weights than branch and bound divides, or constraints.
+        If it has more weights than branch and bound divides, and outputs that read no bounded
+        values or learn; or if it has constraints.
     """
     began = time.perf_counter()
     problem, r = instance.problem, instance.allocation.size
-    if not is_decidable(instance):
+    divides = is_decidable(instance)
+    reach = LabelReach.of(problem.with_allocation(instance.allocation))
+    if not divides and reach is None:
         raise InputError(
             f"`decide` needs at most {problem.network.divided_unknowns} learnable weights, as many "
             f"as labels, for a {problem.network.title} network; these are {r} for "
@@ -150,21 +163,31 @@ def decide_activated(instance: Instance) -> ActivatedDecision:
         )
     if problem.constraints:
         raise InputError("`decide` knows no [constraints] of networks with activations")
-    found, _, _ = certified_solutions(instance, _STARTS, enough=1)
-    search = BoxSearch(instance)
-    if not found:
+    separated = None if reach is None else separated_labels(reach, instance)
+    if separated is not None:
+        note, seconds = "labels out of reach", time.perf_counter() - began
+        return ActivatedDecision(
+            NO_MATCH, separated=separated, note=note, seconds=seconds, instance=instance
+        )
+    square = r == problem.network.outputs
+    found = certified_solutions(instance, _STARTS, enough=1)[0] if square else ()
+    boxes, verdict, witness, parts = 0, UNDETERMINED, None, None
+    note = "labels may be within reach, and so many weights are not divided"
+    if divides and not found:
+        search = BoxSearch(instance)
         search.run(enough=1)
-        found = search.solutions
-    verdict, witness, parts = UNDETERMINED, None, None
-    note = f"{search.boxes} boxes are not enough"
+        found, boxes = search.solutions, search.boxes
+        note = f"{boxes} boxes are not enough"
     if found:
         verdict, note = MATCH, "certified by Krawczyk's test; other solutions not counted"
         witness = tuple(found[0].middle.tolist())
-    elif search.is_over:
+    elif divides and search.is_over:
         verdict, parts = NO_MATCH, parts_of(search)
         note = f"parts without a solution: {sum(text.count(LEAF) for text in parts)}"
     seconds = time.perf_counter() - began
-    return ActivatedDecision(verdict, witness, search.boxes, parts, note, seconds, instance)
+    return ActivatedDecision(
+        verdict, witness, boxes, parts, note=note, seconds=seconds, instance=instance
+    )
 
 
 def parts_of(search: BoxSearch) -> tuple[str, ...]:

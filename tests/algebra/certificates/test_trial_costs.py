@@ -98,11 +98,11 @@ def test_random_cells_have_a_cost(kind):
 
 
 def test_what_to_expect_is_said_before_trials(complaint_of_estimate):
-    """With tanh and many weights only a lower bound, and mostly undetermined trials; nothing for
+    """With tanh and many weights what shows no match, and mostly undetermined trials; nothing for
     linear networks, nor with few weights."""
     assert expectation(mp.Problem(SMALL, {"W": [[1, 0], [0, 1]]})) == ""
     text = expectation(of_size(20, kind=mp.RNN, activation="tanh"))
-    assert "lower bound" in text
+    assert "only where labels are out of reach" in text
     assert "40 weights for 40 labels most other trials stay undetermined" in text
     few = mp.Problem(mp.RNN(2, 2, 1, 1, 2, "tanh"), {"W": [[1, 0], [0, 1]]})
     assert expectation(few) == ""

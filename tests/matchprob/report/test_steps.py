@@ -89,8 +89,9 @@ def test_open_trials_name_the_reason_and_an_engine():
 
 def test_no_engine_is_suggested_for_analytic_networks():
     """No engine counts their solutions completely: the explanation suggests none."""
-    net = mp.FeedForward(q=5, widths=(1,), d=1, m=5, activation="tanh")
-    found = mp.count(mp.Problem(net, {"W1": [[1] * 5]}), instances=4)
+    net = mp.FeedForward(q=5, widths=(3,), d=1, m=5, activation="tanh")
+    learns = {"W1": [[1, 1, 0, 0, 0]] * 2 + [[0] * 5], "W2": [[1, 0, 0]]}
+    found = mp.count(mp.Problem(net, learns), instances=4)
     assert any(c.status == UNDETERMINED for c in found.instances)
     for result in (found, mp.estimate(found.problem, 4)):
         why = explained(result)

@@ -61,10 +61,14 @@ def test_few_weights_are_decided_both_ways():
         assert (trial.outcome == "matched") == (count.real > 0)
 
 
-def test_more_weights_are_never_unmatched():
-    """Of five weights a trial is matched if a solution is found, otherwise undetermined."""
+def test_more_weights_are_never_unmatched_by_a_search():
+    """Of five weights a trial is matched if a solution is found, otherwise undetermined.
+
+    The read-out learns too, so no label is out of reach.
+    """
     problem = mp.Problem(
-        mp.FeedForward(5, (2,), 1, 5, activation="tanh"), {"W1": [[1, 1, 1, 0, 0], [1, 1, 0, 0, 0]]}
+        mp.FeedForward(5, (2,), 1, 5, activation="tanh"),
+        {"W1": [[1, 1, 1, 0, 0], [1, 0, 0, 0, 0]], "W2": [[1, 0]]},
     )
     found = mp.estimate(problem, trials=3)
     assert found.unmatched == 0

@@ -84,7 +84,10 @@ def test_a_linear_read_out_is_decided():
 
 @pytest.mark.parametrize("activation", [SQUARE, "tanh"])
 def test_surplus_weights_never_show_that_there_is_no_match(activation):
-    """Two weights, one label: surplus weights keep their values, which may prevent a match."""
+    """Two weights, one label: surplus weights keep their values, which may prevent a match.
+
+    All of the read-out learns, so no label is out of reach of tanh.
+    """
     problem = _one_unit(activation, {"W1": [[1]], "W2": [[1]]}, max_abs=0.7)
     with InstanceCounter(problem) as counter:
         counts = counter.count_many([draw_instance(problem, 0, k) for k in range(12)])
