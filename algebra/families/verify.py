@@ -1,7 +1,7 @@
-"""Certificates verified: by the check's own map where ranks are enough, or by the family.
+"""Certificates verified: by the check's own map where linear algebra is enough, or by the family.
 
-Most certificates of linear networks have ranks only; of those that are not large the modules of
-networks, problems and families are not loaded (`algebra.checker.linear`).
+In the first case the modules of networks, problems and families are not loaded
+(`algebra.checker.linear`).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from algebra.checker.verdicts import FORMAT, VERSION
 
 def _verify(data: Mapping[str, Any], effort: CheckEffort) -> Checked:
     if may_be_linear_algebra(data):
-        # Loaded here: of most other kinds of evidence and of networks nothing is read there.
+        # Loaded here, as below: a file is checked by one of both.
         from algebra.checker.linear import linear_problem, verify_linear
 
         problem = linear_problem(data)

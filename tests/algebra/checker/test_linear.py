@@ -1,12 +1,13 @@
-"""Certificates that contain ranks only: the lines are those of the general check, by other code."""
+"""Verdicts by linear algebra: the lines are those of the general check, by other code."""
 
 import random
+from dataclasses import fields
 
 import pytest
 
 import matchprob as mp
 from algebra.checker.checks import CheckEffort
-from algebra.checker.linear import linear_problem, verify_linear
+from algebra.checker.linear import PlainLaws, linear_problem, verify_linear
 from algebra.families.registry import verify_claimed
 from algebra.ranks.jacobian import all_cells
 from tests.algebra.checker.test_linear_map import random_network
@@ -65,6 +66,11 @@ def test_the_lines_are_those_of_the_general_check(seed):
             if again is not None:
                 here, there = verify_linear(forged, again, EFFORT), verify_claimed(forged, EFFORT)
                 assert (here.checks[-1], here.holds) == (there.checks[-1], there.holds)
+
+
+def test_laws_that_a_file_does_not_name_are_those_of_a_problem():
+    """Each has the default of `Distribution`."""
+    assert all(own.default == getattr(mp.Distribution, own.name) for own in fields(PlainLaws))
 
 
 DATA = data_of(SEVEN)
