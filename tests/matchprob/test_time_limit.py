@@ -161,7 +161,7 @@ def test_certify_without_ranks_says_what_counting_knows(capsys, file):
         '[network]\nkind = "lrnn"\nn = 2\nT = 1000000\nb = 1\nd = 1\nm = 2\n'
         "[learnable]\nW = [[1, 1], [0, 0]]\n"
     )
-    line = ["certify", str(path), "--timeout", "0.3"]
+    line = ["certify", str(path), "--timeout", "1"]
     assert run_command(lambda: app(line, standalone_mode=False)) == 3
     out = capsys.readouterr()
     assert "2 weights of 8 learn, for 2 labels" in out.out

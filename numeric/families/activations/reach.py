@@ -33,8 +33,11 @@ def separated_labels(reach: LabelReach, instance: Instance) -> SeparatedLabels |
     labels = np.asarray(instance.labels, float).reshape(-1, reach.problem.network.m)
     given = instance.drawn_labels
     teacher = instance.teacher if given is None else None
-    for number, (D, rest) in enumerate(reach.parts(instance.weights, instance.X, labels)):
-        for sample in _outside(reach, D, rest):
+    with np.errstate(over="ignore", invalid="ignore"):
+        parts = list(reach.parts(instance.weights, instance.X, labels))
+    for number, (D, rest) in enumerate(parts):
+        known = np.flatnonzero(np.isfinite(rest).all(axis=0))
+        for sample in known[_outside(reach, D, rest[:, known])].tolist():
             for factors in _directions(reach, D, rest[:, sample]):
                 rational = tuple(fmpq(*x.as_integer_ratio()) for x in factors.tolist())
                 found = SeparatedLabels(sample, number, rational)
@@ -52,15 +55,15 @@ def _ends(reach: LabelReach, units: int) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _outside(reach: LabelReach, D: np.ndarray, rest: np.ndarray) -> list[int]:
-    """The samples for which the solution that is nearest to the middle is out of the intervals."""
+def _outside(reach: LabelReach, D: np.ndarray, rest: np.ndarray) -> np.ndarray:
+    """The samples for which the solution that is nearest to the middle leaves the intervals."""
     low, high = _ends(reach, D.shape[1])
     middle = (low + high) / 2 if reach.reading.range.is_bounded else np.zeros(D.shape[1])
     z = middle[:, None] + np.linalg.pinv(D) @ (rest - (D @ middle)[:, None])
     fits = ((z >= low[:, None]) & (z <= high[:, None])).all(axis=0)
     size = 1 + np.abs(rest).max(axis=0)
     fits &= np.abs(D @ z - rest).max(axis=0) < _MARGIN * size
-    return np.flatnonzero(~fits).tolist()
+    return ~fits
 
 
 def _directions(reach: LabelReach, D: np.ndarray, right: np.ndarray) -> Iterator[np.ndarray]:
