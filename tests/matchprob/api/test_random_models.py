@@ -84,12 +84,16 @@ def random_model(seed, smooth):
 
 
 def rank_of(model, names, X):
-    """The rank of the reference's Jacobian, None if singular values show no gap."""
+    """The rank of the reference's Jacobian, None if singular values show no gap.
+
+    Differences of doubles have errors of about 10^-10: singular values that fall slowly to this
+    size do not tell how many of those below it are 0.
+    """
     J = np.hstack([differences(model, name, {"x": X}) for name in names])
     sizes = np.linalg.svd(J, compute_uv=False)
     rank = int((sizes > 1e-7 * sizes[0]).sum())
     rest = [*sizes, 0][rank]
-    return rank if rest < 1e-2 * sizes[max(rank - 1, 0)] else None
+    return rank if rest < 1e-4 * sizes[max(rank - 1, 0)] else None
 
 
 def check(seed, smooth):
@@ -109,7 +113,7 @@ def check(seed, smooth):
         if right is not None:
             assert subset.points[0].at == "data"
             assert subset.points[0].rank >= right
-            assert subset.points[0].rank == right or not found.exactness.is_exact
+            assert subset.points[0].rank == right or not subset.points[0].exact
         assert subset.rank >= max(point.rank for point in subset.points)
         if subset.exact:
             other = onnx.ModelProto()
