@@ -1,13 +1,15 @@
 """The verb capacity on the command line."""
 
 import json
+import re
+from itertools import pairwise
 
 import numpy as np
 import pytest
 
 import matchprob as mp
 from tests.matchprob.calls import DIAGONAL, call
-from tests.onnx_models import save
+from tests.onnx_models import Net, onnx, save
 from tests.samples import more
 
 
@@ -99,6 +101,56 @@ def test_samples_are_given_by_a_file(tmp_path, answer):
     assert same["dimension"] is None
     assert same["at_least"] == max(same["patterns"])
     assert same["defect"] is None
+
+
+def _faces():
+    """A small net like the first of MTCNN: of its last units only one is on at the file's biases.
+
+    Axes are turned to those of a convolution and back; kernels, learned slopes, a maximum.
+    """
+    net = Net()
+    x = net("Transpose", net.input("x", 8, 8, 2), perm=[0, 3, 1, 2])
+    x = net("Conv", x, net.weight("a.weight", 3, 2, 3, 3), net.weight("a.bias", 3))
+    x = net("PRelu", x, net.weight("a.slopes", 3, 1, 1, positive=True))
+    x = net("MaxPool", x, kernel_shape=[2, 2], strides=[2, 2])
+    bias = net.tensor(np.array([100.0, -100, -100]), "b.bias")
+    x = net("Conv", x, net.weight("b.weight", 3, 3, 3, 3), bias)
+    x = net("PRelu", x, net.tensor(np.zeros((3, 1, 1)), "b.slopes"))
+    x = net("Conv", x, net.weight("c.weight", 1, 3, 1, 1), net.weight("c.bias", 1))
+    return net.model(net("Transpose", x, perm=[0, 2, 3, 1]))
+
+
+def _bump():
+    """One label, whose last layer has four weights."""
+    net = Net()
+    x = net("Tanh", net.linear("a", net.input("x", 2), 2, 4))
+    return net.model(net.linear("b", x, 4, 1, bias=False))
+
+
+@pytest.mark.parametrize(
+    ("make", "learn", "samples", "here", "rank"),
+    [(_faces, "b.bias", 0, 1, 3), (_bump, "b.weight", 2, 2, 4)],
+)
+def test_the_table_has_the_numbers_of_the_json(
+    make, learn, samples, here, rank, tmp_path, answer, printed
+):  # fmt: skip
+    """At the file's weights, or at two different samples of the five, and where training goes."""
+    path, words = tmp_path / "net.onnx", ["--learn", learn]
+    onnx.save(make(), str(path))
+    if samples:
+        own = np.random.default_rng(0).standard_normal((samples, 2))
+        np.save(tmp_path / "x.npy", own[[0, 1, 0, 1, 1]])
+        words += ["--data", str(tmp_path / "x.npy")]
+    [row] = answer("capacity", str(path), *words)["subsets"]
+    assert (row["at_weights"]["rank"], row["at_weights"]["capacity"]) == (here, here)
+    assert (row["points"][0]["rank"], row["rank"], row["capacity"]) == (here, rank, rank)
+    lines = printed("capacity", str(path), *words).splitlines()
+    head, line = next(pair for pair in pairwise(lines) if pair[0].startswith("subset"))
+    shown = dict(zip(re.split("  +", head.strip()), re.split("  +", line.strip()), strict=True))
+    # Other samples may switch units at the file's weights: a lower bound.
+    mark = "" if samples else "≥ "
+    assert (shown["rank here"], shown["fits here"]) == (f"{mark}{here}",) * 2
+    assert (shown["rank"], shown["capacity"]) == (f"{rank}",) * 2
 
 
 @pytest.mark.parametrize("name", [*more("mlp_tanh", "convnet"), "embedding"])
