@@ -177,6 +177,9 @@ class CapacityCheck(Result):
         known += [f"No parameter matches {pattern}." for pattern in self.unmatched]
         least = "at least " if on_patterns else ""
         title = f"{least}{self.effective} of {self.trainable} learnable parameters have an effect"
+        later = sum(one.size for one in rows if not one.is_stuck)
+        # One backward pass from here shows so many less.
+        title += f", {later} of them after others have moved" if later else ""
         return Document(
             f"{title}, {self.undecided} are not decided" if self.undecided else title, facts,
             (table,) if rows else (),

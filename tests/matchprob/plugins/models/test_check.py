@@ -30,6 +30,7 @@ def test_a_frozen_gate():
     found = mp.capacity(net, "W,b,g", check=True)
     assert (found.trainable, found.effective, found.unused) == (21, 21, ())
     assert rows(found) == {("W", "here", False): 16, ("b", "here", False): 4}
+    assert found.document().title.endswith("have an effect, 20 of them after others have moved")
     assert "until others have moved" in found.without_effect[0].reason
 
 
