@@ -704,8 +704,24 @@ class Sweep:
                 if k in moved
             ]
             if parts:
-                moved[number] = _joined(parts)
+                joined = _joined(parts)
+                # More than all entries by all cells: in products of products they would multiply.
+                repeated = len(joined.entries) > node.size * len(cells)
+                moved[number] = self._once(joined, node.size) if repeated else joined
         return moved
+
+    def _once(self, moved: _Sparse, size: int) -> _Sparse:
+        """The same derivatives of a value of so many entries, with each entry once by each cell."""
+        keys = moved.columns * size + moved.entries
+        order = np.argsort(keys, kind="stable")
+        keys, coefficients = keys[order], moved.coefficients[order]
+        before = np.arange(len(keys)) - np.searchsorted(keys, keys)
+        distinct, total = keys[before == 0], coefficients[before == 0]
+        for count in range(1, int(before.max()) + 1):
+            own = before == count
+            at = np.searchsorted(distinct, keys[own])
+            total[at] = self.arithmetic.reduced(total[at] + coefficients[own])
+        return _Sparse(distinct % size, distinct // size, total)
 
     def _pushed(self, number: int, position: int, moved: _Sparse) -> _Sparse:
         """Derivatives of a shared value, given those of its input at a position."""

@@ -151,6 +151,25 @@ def test_a_weight_in_many_places():
     assert np.array_equal(sweep.jacobian(cells), forwards(program, arithmetic, blocks, cells))
 
 
+@pytest.mark.parametrize("p", [SMALL_PRIME, LONG_PRIME])
+def test_powers_of_a_matrix_hold_each_entry_once(p, monkeypatch):
+    """W²⁴ as 24 products, as series of matrices are: 256 derivatives, and not 4²⁴."""
+    build = Builder()
+    W = build.weight("W", (4, 4))
+    power = W
+    for _ in range(23):
+        power = build.contract("ij,jk->ik", power, W)
+    program = build.program(build.contract("ij,j->i", power, build.sample("x", (4,))))
+    arithmetic, blocks = point(program, p, 3)
+    counts, own = [], Sweep._once
+    monkeypatch.setattr(
+        Sweep, "_once", lambda *given: counts.append(len(given[1].entries)) or own(*given)
+    )
+    found = program_jacobian(program, arithmetic, blocks, all_cells(program))
+    assert (found == forwards(program, arithmetic, blocks, all_cells(program))).all()
+    assert max(counts) <= 8 * 256
+
+
 def test_another_value_can_be_differentiated():
     """The derivative of an intermediate value given by its name."""
     build = Builder()
