@@ -50,7 +50,7 @@ def test_the_lines_are_those_of_the_general_check(seed):
     data = data_of(problem)
     own = linear_problem(data)
     if own is None:
-        assert data["verdict"] in ("maximal", "intermediate") or "labels_vanish" in str(data)
+        assert data["verdict"] != "minimal"
         return
     assert own.features == problem.features
     assert own.cells == problem.allocation.cells
