@@ -23,7 +23,8 @@ partial_products    Students with fixed entries of products of matrices: MP = 1
 points              Points given as a parametrization: distinct, simple, none of them real
 recount             The generic root count computed again, by other methods, for verification
 root_count          An odd number of complex solutions: MP = 1
-rows                Conditions of the rows of a recurrent matrix on its powers: N by minors
+row_minors          N by minors in the powers of a recurrent matrix
+rows                Conditions of the rows of a recurrent matrix on its powers
 solved_instances    Rational instances solved exactly: the search for a witness
 stuck_output        Outputs that read bounded values, so some labels are out of reach: MP < 1
 sub_allocation      A part of the allocation with an odd number of solutions: MP = 1

@@ -1,6 +1,6 @@
 """Root counts of larger cores, and of other ideals, counted again for verification.
 
-N is counted by minors in the powers of a recurrent matrix (`algebra.arguments.rows`), as
+N is counted by minors in the powers of a recurrent matrix (`algebra.arguments.row_minors`), as
 labels in the weights alone, in another form, or in the same one without deferred blocks, by msolve
 modulo a new prime; if msolve is missing or too slow, numerically.
 """
@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from algebra.arguments.rows import count_by_minors
+from algebra.arguments.row_minors import count_by_minors
 from algebra.checker.checks import PROBABLE, UNFINISHED, CheckFailed, Say
 from algebra.checker.root_evidence import Recount
 from algebra.linalg.echelon import modular_echelon

@@ -128,7 +128,7 @@ CALLER = 11_300
     [
         ("missed", 4_450, NOT_FOR_CHECKS),
         ("discrete", 4_550, NOT_FOR_CHECKS),
-        ("diagonal", 17_900, NOT_FOR_SMALL_COUNTS),
+        ("diagonal", 17_750, NOT_FOR_SMALL_COUNTS),
     ],
 )
 @pytest.mark.parametrize("child", [False, True])

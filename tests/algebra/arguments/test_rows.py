@@ -3,7 +3,7 @@
 import pytest
 
 from algebra.arguments.recount import recount
-from algebra.arguments.rows import count_by_minors
+from algebra.arguments.row_minors import count_by_minors
 from algebra.polynomials.msolve.solver import quotient_degree
 from algebra.systems.instances import modular_core, modular_instance
 from algebra.systems.root_count import generic_root_count
