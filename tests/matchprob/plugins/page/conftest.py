@@ -3,12 +3,14 @@
 import os
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
 
+from matchprob.plugins.page.job_runner import JobRunner
 from matchprob.plugins.page.server import PageServer, running
 from matchprob.plugins.page.state import first_problem
 
@@ -37,6 +39,13 @@ def browser() -> Iterator[Any]:
         started = playwright.chromium.launch(executable_path=path, args=flags)
         yield started
         started.close()
+
+
+@pytest.fixture(scope="package")
+def runner() -> Iterator[JobRunner]:
+    """Processes for jobs, made once: loading what they load takes a second."""
+    with closing(JobRunner()) as found:
+        yield found
 
 
 @pytest.fixture(scope="package")

@@ -16,13 +16,6 @@ from matchprob.plugins.page.job_runner import Job, JobRunner, _JobProcess
 NET = {"kind": "lrnn", "n": 2, "T": 2, "b": 1, "d": 1, "m": 2}
 
 
-@pytest.fixture(scope="module")
-def runner():
-    found = JobRunner()
-    yield found
-    found.close()
-
-
 def work(runner, **ask):
     """Start a job; return it and the growing list of its events."""
     events = []

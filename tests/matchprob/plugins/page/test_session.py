@@ -13,7 +13,6 @@ from matchprob import LinearRNN, Problem, ShallowReLU, design
 from matchprob.io import files
 from matchprob.io.costs import read_cells
 from matchprob.plugins.page.immediate import immediate_results
-from matchprob.plugins.page.job_runner import JobRunner
 from matchprob.plugins.page.session import Session
 from matchprob.plugins.page.state import state_of
 from matchprob.plugins.page.studies import Studies
@@ -46,13 +45,6 @@ class Front:
                     return one
             time.sleep(0.02)
         raise AssertionError((event, like, [e["event"] for e in self.events]))
-
-
-@pytest.fixture(scope="module")
-def runner():
-    found = JobRunner()
-    yield found
-    found.close()
 
 
 @pytest.fixture
