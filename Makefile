@@ -8,6 +8,9 @@ MARKS := $(if $(LONG),,-m "not long")
 # Bytecode is kept whatever the shell says: the tests start some hundred processes, and each would
 # compile the modules of all libraries again.
 export PYTHONDONTWRITEBYTECODE :=
+# The C library gives freed memory back, and the system clears the pages of the next arrays: half of
+# the system's time.
+KEEP := MALLOC_TRIM_THRESHOLD_=134217728 MALLOC_TOP_PAD_=16777216 MALLOC_MMAP_THRESHOLD_=33554432
 
 .PHONY: help demo serve test test-lowest lint docs release-check setup setup-demo setup-serve clean
 
@@ -21,7 +24,7 @@ serve: setup-serve ## the page; its address is printed, and opened in a browser 
 	@OMP_NUM_THREADS=1 $(BIN)/python -m matchprob serve $(P)
 
 test: setup ## the tests (LONG=1: the long ones too)
-	@OMP_NUM_THREADS=1 $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(MARKS)
+	@OMP_NUM_THREADS=1 $(KEEP) $(BIN)/python -m pytest -n $(JOBS) --dist worksteal $(MARKS)
 
 # The lowest versions that pyproject.toml allows, in an environment of its own.
 test-lowest: ## the tests with the lowest allowed version of every dependency
