@@ -224,17 +224,19 @@ class FormalArithmetic(ModularArithmetic):
     knows_signs = True
 
     def __init__(self, formal: Formal, program: Program) -> None:
-        self._numbers = {id(node): k for k, node in enumerate(program.nodes)}
-        super().__init__(formal.p, lambda node, a: formal.values(node.name, a), self._pattern)
+        self._numbers = numbers = {id(node): k for k, node in enumerate(program.nodes)}
+
+        # No method: an arithmetic that held itself would keep its pattern until a collection.
+        def pattern(node: Node, a: Residues) -> np.ndarray:
+            found = formal.signs.get(numbers[id(node)])
+            if found is None:
+                raise NoResidues("an activation pattern is needed")
+            return found
+
+        super().__init__(formal.p, lambda node, a: formal.values(node.name, a), pattern)
         object.__setattr__(self, "formal", formal)
 
     formal: Formal
-
-    def _pattern(self, node: Node, a: Residues) -> np.ndarray:
-        found = self.formal.signs.get(self._numbers[id(node)])
-        if found is None:
-            raise NoResidues("an activation pattern is needed")
-        return found
 
     def root(self, node: Node, a: Residues) -> Residues:
         """Square roots."""

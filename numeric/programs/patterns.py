@@ -31,6 +31,7 @@ from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from operator import truediv
 from typing import Any
+from weakref import proxy
 
 import numpy as np
 
@@ -120,7 +121,9 @@ class _Recorder(EntryArithmetic):
         # Where values that choose are 0 or as small as rounding, by the number of the node.
         self.kinks: dict[int, np.ndarray] = {}
         self.notes_kinks = notes_kinks
-        super().__init__(number=truediv, signs=self._recorded)
+        # A recorder that held itself would keep its pattern until the collector finds the cycle.
+        own: Any = proxy(self)
+        super().__init__(number=truediv, signs=lambda node, a: own._recorded(node, a))
 
     def _recorded(self, node: Node, a: np.ndarray) -> np.ndarray:
         number, size = self._numbers[id(node)], self._check(node, a)

@@ -1,5 +1,6 @@
 """Activation patterns at drawn points."""
 
+import gc
 from collections import Counter
 
 import numpy as np
@@ -7,7 +8,13 @@ import pytest
 
 from algebra.plugins.models.onnx import read_onnx
 from algebra.programs import evaluate
-from algebra.programs.generic import NoPattern
+from algebra.programs.generic import (
+    Columns,
+    Model,
+    NoPattern,
+    cells_of,
+    random_program_point,
+)
 from algebra.programs.program import Builder
 from numeric.programs import patterns
 from numeric.programs.patterns import doubles, drawn_patterns, own_patterns, pattern_at
@@ -135,3 +142,20 @@ def test_long_integers_as_doubles():
     """Quotients of integers above 64 bits are rounded correctly."""
     table = np.array([3 << 80, -(1 << 70)], dtype=object)
     assert np.array_equal(doubles(table, 1 << 81), [1.5, -(2.0**-11)])
+
+
+def test_patterns_of_parts_are_not_kept():
+    """Columns of samples in parts leave no cycles, which would hold the signs of each part."""
+    program = deep(3, True, width=4)
+    model = Model(program, patterns=drawn_patterns(program, seed=1))
+    point = random_program_point(model, 6, "parts")
+    columns = Columns(model, point, 6, ["b0"])
+    columns.step, columns._keeps = 2, False
+    columns.of(cells_of(model, "b0"))
+    gc.collect()
+    gc.disable()
+    try:
+        columns.of(cells_of(model, "b0"))
+        assert gc.collect() == 0
+    finally:
+        gc.enable()
