@@ -496,21 +496,27 @@ def _solved(call: AtenCall) -> Any:
     left = call.option("left", True)
     A, B = call.item(call["A"]), call.item(call["B"])
     size = A.shape[-1]
-    if size > _LARGEST_SYSTEM or B.ndim != A.ndim:
+    if size > _LARGEST_SYSTEM:
         raise InputError(f"systems of up to {_LARGEST_SYSTEM} equations are read, this has {size}")
+    if B.ndim != A.ndim:
+        raise InputError("a system is read if its right side is a matrix: torch.linalg.inv(A) @ b")
     turn = [*range(A.ndim - 2), A.ndim - 1, A.ndim - 2]
     if not left:
         A, B = (call.run("Transpose", X, perm=turn) for X in (A, B))
-    table = call.run("Concat", A, B, axis=-1)
+    found = B
     for k in range(size):
-        row = call.run("Gather", table, int64_array(k), axis=-2)
-        row = call.run("Div", row, call.run("Gather", row, int64_array(k), axis=-1))
-        column = call.run("Gather", table, int64_array(k), axis=-1)
+        place = int64_array(k)
         # In its own row the multiple is the entry less 1: the row itself is left.
         own = np.zeros((size, 1))
         own[k] = 1
-        table = call.run("Sub", table, call.run("Mul", call.run("Sub", column, own), row))
-    found = call.run("Gather", table, int64_array(*range(size, table.shape[-1])), axis=-1)
+        multiple = call.run("Sub", call.run("Gather", A, place, axis=-1), own)
+        rows = [call.run("Gather", table, place, axis=-2) for table in (A, found)]
+        pivot = call.run("Gather", rows[0], place, axis=-1)
+        # Apart, since the columns of the right side may be samples.
+        A, found = (
+            call.run("Sub", table, call.run("Mul", multiple, call.run("Div", row, pivot)))
+            for table, row in zip((A, found), rows, strict=True)
+        )
     found = found if left else call.run("Transpose", found, perm=turn)
     return found, None, None, None
 

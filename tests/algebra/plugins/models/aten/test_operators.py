@@ -100,6 +100,19 @@ def test_systems_of_equations(left):
     assert np.allclose(A @ found if left else found @ A, B)
     big = np.zeros((65, 65))
     refuses("up to 64 equations", ATEN["_linalg_solve_ex"], call(A=big, B=big))
+    refuses("its right side is a matrix", ATEN["_linalg_solve_ex"], call(A=A[0], B=B[0, 0]))
+
+
+def test_right_sides_that_are_samples():
+    """A X = B where each column of B is a sample: its own solution."""
+    A = np.array([[2.0, 1, 0], [0, 3, 1], [1, 0, 4]])
+    x = call()
+    build = x.moves.build
+    x.arguments = {"A": A, "B": Item(build.reshaped(build.sample("x", (3,)), (3, 1)), 1)}
+    found = ATEN["_linalg_solve_ex"](x)[0]
+    program = build.program(build.reshaped(found.value, (3,)))
+    X = np.random.default_rng(2).normal(size=(3, 5))
+    assert np.allclose(labels(program, {}, {"x": X}).reshape(3, 5), np.linalg.solve(A, X))
 
 
 def test_entries_put_at_tables_of_indices():
