@@ -3,6 +3,7 @@
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,30 @@ def test_each_line_is_a_test(tmp_path):
     assert "1 failed, 1 passed" in text
     assert "k.bias: 8 without effect anywhere (a shift of the input of a softmax" in text
     assert "Traceback" not in text
+
+
+def test_a_failed_assertion_is_short(tmp_path):
+    """The line of the test and those of the parameters: no source of ours, no trace of torch."""
+    (tmp_path / "models").mkdir()
+    made = [
+        "import matchprob as mp",
+        "def test_a_file():",
+        f"    mp.assert_trainable({str(BLOCK)!r})",
+    ]
+    count = 1
+    with suppress(ImportError):
+        import torch  # noqa: F401
+
+        made += ["def test_a_module():", "    import torch", "    net = torch.nn.Linear(2, 2)"]
+        made += ["    net.unused = torch.nn.Linear(2, 2)"]
+        made += ["    mp.assert_trainable(net, torch.zeros(1, 2))"]
+        count = 2
+    (tmp_path / "models" / "test_it.py").write_text("\n".join(made))
+    text, status = pytest_of(tmp_path, ["models/*.onnx: norms"])
+    assert (status, f"{count} failed, 1 passed" in text) == (1, True), text
+    assert "k.bias: 8 without effect anywhere" in text
+    assert "Captured" not in text
+    assert len(text.splitlines()) < 25 * count
 
 
 def test_a_line_without_parameters_is_refused(tmp_path):

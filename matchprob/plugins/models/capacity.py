@@ -292,6 +292,8 @@ def assert_trainable(
       k.bias: 8 without effect anywhere (a shift of the input of a softmax, which has no effect)
     >>> mp.assert_trainable("examples/data/block.onnx", learn="norms")
     """
+    # pytest shows the line of the test, not those here.
+    __tracebackhide__ = True
     found = capacity(
         model, learn, check=True, example_inputs=example_inputs, seed=seed, timeout=timeout
     )

@@ -9,6 +9,7 @@ out.
 from __future__ import annotations
 
 import inspect
+import logging
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -119,8 +120,7 @@ def exported_graph(torch: Any, module: Any, inputs: Any, axis: int | None) -> tu
         packet, _, overload = name.partition(".")
         table.pop(getattr(getattr(torch.ops.aten, packet), overload), None)
     try:
-        with _evaluating(torch, module), warnings.catch_warnings(), _uncached(module):
-            warnings.simplefilter("ignore")
+        with _evaluating(torch, module), _quiet(), _uncached(module):
             with torch.enable_grad(), known_constants(torch, module):
                 found = torch.export.export(module, args, kwargs, strict=False)
             return found.run_decompositions(table), found
@@ -173,8 +173,7 @@ def _why_not(torch: Any, module: Any, inputs: Any, axis: int | None, error: Exce
     args, kwargs = as_arguments(inputs)
     cannot = "torch.export cannot follow its forward with these `example_inputs`: "
     try:
-        with _evaluating(torch, module), warnings.catch_warnings():
-            warnings.simplefilter("ignore")
+        with _evaluating(torch, module), _quiet():
             module(*args, **kwargs)
     except Exception as own:
         # The message then has the sizes of the example.
@@ -192,6 +191,25 @@ def _why_not(torch: Any, module: Any, inputs: Any, axis: int | None, error: Exce
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines() or [type(error).__name__]
     return one_line(lines[0])
+
+
+@contextmanager
+def _quiet() -> Iterator[None]:
+    """A context without warnings, and in which torch alone records the trace.
+
+    pytest shows all that is recorded beside a failure: hundreds of lines.
+    """
+    trace = logging.getLogger("torch.__trace")
+    others = [one for one in trace.handlers if not type(one).__module__.startswith("torch")]
+    for one in others:
+        trace.removeHandler(one)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            yield
+    finally:
+        for one in others:
+            trace.addHandler(one)
 
 
 @contextmanager
