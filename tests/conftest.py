@@ -19,7 +19,7 @@ from algebra.polynomials.msolve import process as msolve_process
 from algebra.polynomials.msolve.process import MsolveMissing, find_msolve
 from algebra.ranks.jacobian import all_cells
 from matchprob import Allocation, LinearEstimator, LinearFeedForward, LinearRNN
-from tests.quick_seeds import check_quickly, make_seeds_quickly
+from tests.plain_data import make_seeds_quickly
 from tests.samples import many
 
 # A shell that runs in the background makes its children ignore interrupts, which some tests send.
@@ -30,7 +30,6 @@ gc.disable()
 
 # The seed of a check is made slowly, which took a tenth of the run.
 make_seeds_quickly()
-check_quickly()
 
 # The width of printed tables is COLUMNS; xdist sets it, a plain run does not.
 os.environ["COLUMNS"] = "110"

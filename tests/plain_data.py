@@ -1,9 +1,11 @@
 """Certificates as plain data, the places in them, and copies with one entry changed."""
 
 import copy
+import hashlib
 import json
 
 from algebra.families.certify import certify
+from matchprob.api.proofs.checker import prepare_checks
 
 
 def data_of(problem, **options):
@@ -54,3 +56,15 @@ def without(data, path):
     made = copy.deepcopy(data)
     del value_at(made, path[:-1])[path[-1]]
     return made
+
+
+def make_seeds_quickly():
+    """Lower the cost of scrypt in this process; `test_reading` checks the cost elsewhere."""
+    slow = hashlib.scrypt
+    hashlib.scrypt = lambda data, **options: slow(data, **{**options, "n": 2})
+
+
+def prepare_quick_checks(memory):
+    """Prepare a process for checks, with seeds that are made quickly."""
+    make_seeds_quickly()
+    prepare_checks(memory)

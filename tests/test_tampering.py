@@ -5,7 +5,6 @@ every design goal.  `tests.tampering` makes them, changes them, and decides thei
 """
 
 import random
-from contextlib import closing
 from fractions import Fraction
 
 import pytest
@@ -15,6 +14,7 @@ from hypothesis import strategies as st
 from algebra.checker.reading import as_text
 from algebra.errors import InputError
 from matchprob.api.proofs.checker import Checker
+from tests.plain_data import prepare_quick_checks
 from tests.samples import LONG, many, more
 from tests.tampering import (
     Attack,
@@ -34,8 +34,11 @@ SAMPLE, MANY = 40, 2_000
 @pytest.fixture(scope="module")
 def checker():
     """A separate process for these checks."""
-    with closing(Checker()) as checker:
-        yield checker
+    with pytest.MonkeyPatch.context() as patched:
+        patched.setattr("matchprob.api.proofs.checker.prepare_checks", prepare_quick_checks)
+        checker = Checker()
+    yield checker
+    checker.close()
 
 
 @pytest.fixture(scope="module")
