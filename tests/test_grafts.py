@@ -130,7 +130,8 @@ def test_no_graft_with_a_false_claim_holds():
     """Evidence in an honest envelope of a problem with other features."""
     numbers, wrong = run(random.randrange(10**6), many(60) if not LONG else 2_000)
     assert not wrong
-    assert numbers["hold"] > numbers["grafts"] // 10
+    # Almost half of them hold, so of a few it may be that none does.
+    assert numbers["hold"] > numbers["grafts"] // 10 or numbers["grafts"] < 50
 
 
 def test_what_certify_writes_is_verified_whatever_the_options():
