@@ -245,7 +245,7 @@ def random_map_point(network: LinearMap, p: int, number: int, absent: Collection
 
 @dataclass(frozen=True)
 class LinearColumns(JacobianColumns):
-    """JacobianColumns of the Jacobian of a linear network.
+    """Columns of the Jacobian of a linear network.
 
     Attributes
     ----------

@@ -509,8 +509,8 @@ def _check(data: Mapping[str, Any], checklist: Checklist, effort: CheckEffort) -
     else:
         text = "the question is about these labels, as they stand in the file"
         checklist.say("Y", UNCHECKED, text)
-    find = _refutation if given.separated is None else _separation
-    find = _match if given.verdict == MATCH else find
+    refute = _refutation if given.separated is None else _separation
+    find = _match if given.verdict == MATCH else refute
     for check in find(given):
         checklist.say(check.place, check.status, check.text)
 

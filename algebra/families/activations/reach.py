@@ -16,9 +16,8 @@ doubles (`numeric.families.activations.reach`).
 from __future__ import annotations
 
 import operator
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from itertools import islice
 from typing import Annotated, Any
 
 import numpy as np
@@ -100,8 +99,8 @@ class LabelReach:
 
     def parts(
         self, weights: Mapping[str, Any], X: Any, labels: np.ndarray, matmul: Any = operator.matmul
-    ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        """For each reading the columns D of moved units, and the labels without all else.
+    ) -> tuple[np.ndarray, list[np.ndarray]]:
+        """The columns D of moved units, and for each reading the labels without all else.
 
         Parameters
         ----------
@@ -119,12 +118,13 @@ class LabelReach:
         arithmetic = network.entries(matmul, number_in(X))
         nodes = [node for node, _ in read.values]
         values = evaluate(program, arithmetic, network.placed(weights, X), nodes)
-        columns = iter(read.labels[rows].T)
+        columns, found = iter(read.labels[rows].T), []
         for node, entries in read.values:
             value = np.reshape(values[node], (program.nodes[node].size, -1))
             for units in entries.T:
                 still = matmul(D[:, ~moved], value[units[~moved]]) if (~moved).any() else 0
-                yield D[:, moved], labels[next(columns)] - e - still
+                found.append(labels[next(columns)] - e - still)
+        return D[:, moved], found
 
     def separates(
         self, found: SeparatedLabels, weights: Mapping[str, np.ndarray], X: np.ndarray,
@@ -158,11 +158,10 @@ class LabelReach:
                 own = {name: as_balls(value) for name, value in teacher.items()}
                 labels = network.forward(own, sample, ball_product).reshape(-1, 1)
             student = {name: as_balls(value) for name, value in weights.items()}
-            every = self.parts(student, sample, labels, ball_product)
-            D, rest = next(islice(every, found.reading, None))
+            D, readings = self.parts(student, sample, labels, ball_product)
             factors = as_balls(np.array(found.factors, dtype=object))
             most = sum((self._most(c) for c in factors @ D), arb(0))
-            return bool((factors @ rest)[0] > most)
+            return bool((factors @ readings[found.reading])[0] > most)
         finally:
             ctx.prec = before
 

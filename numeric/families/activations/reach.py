@@ -34,10 +34,11 @@ def separated_labels(reach: LabelReach, instance: Instance) -> SeparatedLabels |
     given = instance.drawn_labels
     teacher = instance.teacher if given is None else None
     with np.errstate(over="ignore", invalid="ignore"):
-        parts = list(reach.parts(instance.weights, instance.X, labels))
-    for number, (D, rest) in enumerate(parts):
+        D, readings = reach.parts(instance.weights, instance.X, labels)
+    inverse = np.linalg.pinv(D)
+    for number, rest in enumerate(readings):
         known = np.flatnonzero(np.isfinite(rest).all(axis=0))
-        for sample in known[_outside(reach, D, rest[:, known])].tolist():
+        for sample in known[_outside(reach, D, inverse, rest[:, known])].tolist():
             for factors in _directions(reach, D, rest[:, sample]):
                 rational = tuple(fmpq(*x.as_integer_ratio()) for x in factors.tolist())
                 found = SeparatedLabels(sample, number, rational)
@@ -55,11 +56,11 @@ def _ends(reach: LabelReach, units: int) -> tuple[np.ndarray, np.ndarray]:
     )
 
 
-def _outside(reach: LabelReach, D: np.ndarray, rest: np.ndarray) -> np.ndarray:
+def _outside(reach: LabelReach, D: np.ndarray, inverse: np.ndarray, rest: np.ndarray) -> np.ndarray:
     """The samples for which the solution that is nearest to the middle leaves the intervals."""
     low, high = _ends(reach, D.shape[1])
     middle = (low + high) / 2 if reach.reading.range.is_bounded else np.zeros(D.shape[1])
-    z = middle[:, None] + np.linalg.pinv(D) @ (rest - (D @ middle)[:, None])
+    z = middle[:, None] + inverse @ (rest - (D @ middle)[:, None])
     fits = ((z >= low[:, None]) & (z <= high[:, None])).all(axis=0)
     size = 1 + np.abs(rest).max(axis=0)
     fits &= np.abs(D @ z - rest).max(axis=0) < _MARGIN * size
