@@ -34,7 +34,7 @@ from flint import nmod_mat
 
 from algebra.checker.checks import CheckFailed
 from algebra.checker.points import RankClaim, Rows
-from algebra.checker.rank_claims import JacobianColumns
+from algebra.checker.rank_claims import JacobianColumns, enough_columns
 from algebra.linalg.primes import EntryBound, random_prime
 from algebra.ranks.deficits import rank_by_odds
 from algebra.time_limits import check_time
@@ -277,14 +277,11 @@ class LinearColumns(JacobianColumns):
             if point.weights[name][i][j]:
                 place = f"{claim.place}.witness_point.weights.{name}"
                 raise CheckFailed(place, f"is not 0 outside support.{name}")
-        if self.size > 2 * claim.rank + 64:
-            # Enough random columns have the rank of all.
-            rng = random.Random(f"columns/{seed}")
-            some = rng.sample(self.cells, claim.rank + claim.rank // 4 + 16)
-            found = replace(self, cells=some)._rank(point)
-            if found >= claim.rank:
-                return found
-        return self._rank(point)
+        chosen = enough_columns(self.cells, claim.rank, seed)
+        found = replace(self, cells=chosen)._rank(point)
+        if found < claim.rank and len(chosen) < self.size:
+            found = self._rank(point)
+        return found
 
     def rank_again(self, upper: int | None, seed: int) -> tuple[int, Fraction]:
         rng = random.Random(f"again/{seed}")

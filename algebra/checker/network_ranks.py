@@ -20,7 +20,12 @@ from algebra.checker.checks import PROBABLE, PROVED, CheckFailed
 from algebra.checker.fields import RefusedAt
 from algebra.checker.new_points import own_rank, rank_again
 from algebra.checker.points import RankClaim
-from algebra.checker.rank_claims import EvidenceOnRanks, JacobianColumns, RankChecker
+from algebra.checker.rank_claims import (
+    EvidenceOnRanks,
+    JacobianColumns,
+    RankChecker,
+    enough_columns,
+)
 from algebra.linalg.modular import matmul
 from algebra.linalg.ranks import modular_rank
 from algebra.linalg.residues import random_residues
@@ -155,7 +160,7 @@ def rational(value: Fraction) -> fmpq:
 
 @dataclass(frozen=True)
 class NetworkColumns(JacobianColumns):
-    """JacobianColumns of the Jacobian of a network.
+    """Columns of the Jacobian of a network.
 
     Attributes
     ----------
@@ -192,11 +197,7 @@ class NetworkColumns(JacobianColumns):
         network, point = at_enough_samples(network, point, len(cells))
         p = point.p
         names = sorted({cell[0] for cell in cells})
-        chosen = cells
-        if len(cells) > 2 * claim.rank + 64:
-            # Enough random columns have the rank of all.
-            rng = random.Random(f"columns/{seed}")
-            chosen = rng.sample(cells, claim.rank + claim.rank // 4 + 16)
+        chosen = enough_columns(cells, claim.rank, seed)
         matrix = jacobian(tangent_factors(network, point, names), chosen, p)
         _compare_derivatives(
             matrix, p, claim.place, seed, lambda step: dual_derivative(network, point, chosen, step)

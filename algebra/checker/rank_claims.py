@@ -10,8 +10,9 @@ Ranks are those of `JacobianColumns`: in matrices of FLINT for linear networks t
 
 from __future__ import annotations
 
+import random
 from abc import ABC, abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal
@@ -66,6 +67,13 @@ class JacobianColumns(ABC):
         seed : int
             Primes and points follow from it.
         """
+
+
+def enough_columns(cells: Sequence[Any], rank: int, seed: int) -> Sequence[Any]:
+    """All columns; of many, random ones that are enough to have a claimed rank."""
+    if len(cells) <= 2 * rank + 64:
+        return cells
+    return random.Random(f"columns/{seed}").sample(cells, rank + rank // 4 + 16)
 
 
 @dataclass(frozen=True)
