@@ -663,8 +663,9 @@ class Columns:
             step = max(1, self._at_once // (d * count))
             for start in range(0, len(cells), step):
                 own = cells[start : start + step]
-                J = sweep.jacobian(own).T.reshape(len(own), d, count).swapaxes(1, 2)
-                out[start : start + step, part] = signed(J, self.p) if short else J
+                J = sweep.jacobian(own).T.reshape(len(own), d, count)
+                own_rows = out[start : start + step, part].swapaxes(1, 2)
+                own_rows[...] = signed(J, self.p) if short else J
         return out.reshape(len(cells), self.m * d).T
 
     def low_rank(self, name: str, U: Residues, V: Residues) -> Residues:

@@ -574,10 +574,10 @@ class Sweep:
         output = self.program.nodes[self.target]
         rows = self.total
         shape = (len(cells), rows, batch if output.batched else 1)
-        out = np.zeros(shape, self.value.dtype)
+        out, empty = np.zeros(shape, self.value.dtype), np.ones(len(cells), bool)
         for number, sparse in self._tangents(cells).items():
             for columns in self._columns_of(number):
-                self._collect(out, sparse, columns, self.program.nodes[number].shape)
+                self._collect(out, empty, sparse, columns, self.program.nodes[number].shape)
         if not output.batched:
             out = np.broadcast_to(out, (len(cells), rows, batch))
         return out.reshape(len(cells), rows * out.shape[2]).T
@@ -660,9 +660,13 @@ class Sweep:
             yield lambda at: np.broadcast_to(adjoint[tuple(at)], (at.shape[1], *adjoint.shape[-2:]))
 
     def _collect(
-        self, out: Array, sparse: _Sparse, columns: Columns, shape: tuple[int, ...]
-    ) -> None:
-        """Add to the columns the contributions of the entries of one value, block by block."""
+        self, out: Array, empty: np.ndarray, sparse: _Sparse, columns: Columns,
+        shape: tuple[int, ...],
+    ) -> None:  # fmt: skip
+        """Add to the columns the contributions of the entries of one value, block by block.
+
+        Columns to which nothing was added before are marked as empty.
+        """
         step = max(1, _BLOCK // max(1, out.shape[1] * out.shape[2]))
         for start in range(0, len(sparse.entries), step):
             check_time()
@@ -678,7 +682,11 @@ class Sweep:
                 targets, starts = np.unique(targets[order], return_index=True)
                 groups = np.split(order, starts[1:])
                 found = np.stack([self.arithmetic.added(found[own], (0,)) for own in groups])
-            out[targets] = self.arithmetic.reduced(out[targets] + found)
+            if empty[targets].all():
+                out[targets], empty[targets] = found, False
+            else:
+                out[targets] = self.arithmetic.reduced(out[targets] + found)
+                empty[targets] = False
 
     def _tangents(self, cells: Sequence[ProgramCell]) -> dict[int, _Sparse]:
         """Derivatives by the cells of the values that all samples share, in forward mode."""
