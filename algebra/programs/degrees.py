@@ -22,6 +22,13 @@ values that should be independent are not.  `EntryBound.meetings` is the sum of 
 bits, of all these numerators for m samples; roots count as arguments, and so do 1 + T and 1 + T²,
 which may be 0.
 
+Whether values coincide can also be *seen* at a point: if all its arguments are different, no two
+opposite and none 0 (`algebra.programs.generic.arguments_differ`), then no difference vanishes
+there.  Let every argument have a value of its own, drawn independently, in an imagined second
+experiment; as long as no arguments meet, both experiments have the same values.  So the
+probability that a rank is too small *and* that nothing met is at most that of too small a rank in
+the second experiment, where `meetings` counts only 1 + T, which may be 0 there as well.
+
 **Degrees in some weights.**  `degree_in` is 0 or 1 if the labels are affine functions of all these
 weights jointly.
 """
@@ -253,11 +260,13 @@ class DegreeArithmetic:
     def _met(self, node: Node, argument: Quotient) -> None:
         self.arguments.append((argument, node.size if node.batched else -node.size))
 
-    def meetings(self, m: int) -> int:
-        """Degrees and bits of the differences of all arguments of m samples."""
+    def meetings(self, m: int, differ: bool = False) -> int:
+        """Degrees and bits of the differences of all arguments of m samples, unless they differ."""
         if not self.arguments:
             return 0
         count = sum(size * m if size > 0 else -size for _, size in self.arguments)
+        if differ:
+            return 2 * count
         most = self.common([argument for argument, _ in self.arguments], True)
         degree, bits = self.denominator(most.below)
         # For two samples: the product of their denominators.
@@ -271,6 +280,7 @@ def entry_bound(
     values: Mapping[str, tuple[np.ndarray, int]] | None = None,
     updates: Mapping[str, int] | None = None,
     sized: Sized | None = None,
+    differ: bool = False,
 ) -> EntryBound:
     """Degree and bits of the entries of a Jacobian with respect to all weights.
 
@@ -285,6 +295,8 @@ def entry_bound(
         Weights to which a drawn product U Vᵀ of so many columns is added.
     sized : callable, optional
         As for `DegreeArithmetic`.
+    differ : bool, optional
+        Whether the arguments of formal values are seen to differ at the point.
 
     Returns
     -------
@@ -311,7 +323,7 @@ def entry_bound(
         blocks[name] = Differential(drawn, Quotient(0, 0))
     labels = evaluate(program, arithmetic, blocks)[program.output]
     found = labels.tangent or Quotient(0, 0)
-    return EntryBound(found.degree, found.bits, arithmetic.meetings(m))
+    return EntryBound(found.degree, found.bits, arithmetic.meetings(m, differ))
 
 
 @dataclass(frozen=True)

@@ -772,6 +772,37 @@ def _of_part(
     return FormalArithmetic(here, program), blocks
 
 
+def arguments_differ(model: Model, point: ProgramPoint, m: int) -> bool:
+    """Whether no two arguments of formal values of m samples are equal or opposite at a point.
+
+    Also not those that are equal for all weights, and none is 0.  Arguments of different functions
+    have values of their own, unless both are made of the exponential.
+    """
+    nodes = model.program.nodes
+    needed, sorts = model.program.needed([model.program.output]), dict[str, set[int]]()
+    for node in (nodes[k] for k in needed if nodes[k].op == "apply"):
+        name = "exp" if node.name in ("tanh", "sigmoid", "softplus") else node.name
+        sorts.setdefault("sin" if name == "cos" else name, set()).update(node.inputs)
+    if not point.has_roots:
+        sorts["root"] = {k for number in model.roots for k in nodes[number].inputs}
+    step = samples_of_part(bytes_of_sample(model.program, frozenset()))
+    wanted, parts = set().union(*sorts.values()), dict[int, list[np.ndarray]]()
+    for start in range(0, m, step):
+        check_time()
+        own = _of_part(model, point, m, slice(start, min(start + step, m)))
+        for number, value in evaluate(model.program, *own, wanted).items():
+            # What all samples share is the same in each part.
+            if not start or nodes[number].batched:
+                parts.setdefault(number, []).append(value.ravel())
+    for name, numbers in sorts.items():
+        values = np.concatenate([part for k in numbers for part in parts[k]])
+        if name not in ("root", "log"):
+            values = np.minimum(values, point.p - values)
+        if not values.all() or len(np.unique(values)) < len(values):
+            return False
+    return True
+
+
 def gradients(
     model: Model,
     point: ProgramPoint,

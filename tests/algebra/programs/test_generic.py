@@ -7,10 +7,12 @@ import pytest
 
 from algebra.linalg.ranks import modular_rank
 from algebra.plugins.models.onnx import read_onnx
+from algebra.programs.degrees import entry_bound
 from algebra.programs.generic import (
     Columns,
     Model,
     argued,
+    arguments_differ,
     gradients,
     independent_rows,
     random_program_point,
@@ -61,6 +63,43 @@ def test_ranks_equal_those_in_doubles(name, tmp_path):
                 mask[n][tuple(place)] = True
         found = len(independent_rows(columns.of(cells), point.p))
         assert found == max(float_rank(read, mask, seed) for seed in range(3))
+
+
+def two_layers(turn):
+    """Two tanh units, whose rows are those of one weight if `turn` is ±1, and an output."""
+    build = Builder()
+    x, W = build.sample("x", (2,)), build.weight("W", (2, 2))
+    a = build.contract("ij,j->i", W, x)
+    if turn:
+        a = build.multiply(build.index([0, 0], a), build.constant(np.array([1, turn])))
+    h = build.apply("tanh", a)
+    return build.program(build.contract("ij,j->i", build.weight("V", (1, 2)), h))
+
+
+@pytest.mark.parametrize(("turn", "differ"), [(0, True), (1, False), (-1, False)])
+def test_arguments_that_are_equal_or_opposite_are_seen(turn, differ):
+    model = Model(two_layers(turn))
+    point = random_program_point(model, 40, "differ")
+    assert arguments_differ(model, point, 40) == differ
+
+
+def test_of_ranks_at_points_without_meetings_few_are_too_small():
+    """Modulo primes of 12 bits: at most the bound, while meetings are seen at most points."""
+    model = Model(two_layers(0))
+    m, count, low, met = 5, 400, 0, 0
+    cells = [(n, *c) for n, s in model.program.weights.items() for c in np.ndindex(*s)]
+    full = 0
+    for seed in range(count):
+        point = random_program_point(model, m, f"{seed}", bits=12)
+        rank = len(independent_rows(Columns(model, point, m, ["V", "W"]).of(cells), point.p))
+        full, differ = max(full, rank), arguments_differ(model, point, m)
+        met += not differ
+        low += differ and rank < m
+    bound = entry_bound(model.program, m, differ=True)
+    assert bound.meetings < entry_bound(model.program, m).meetings / 10
+    assert full == m
+    assert 0 < met < count
+    assert low <= count * (m * (bound.degree + 1) + bound.meetings) / (1 << 11)
 
 
 def test_what_one_sum_of_a_sample_hides_by_chance_another_shows():

@@ -64,6 +64,7 @@ from algebra.programs.generic import (
     NoPattern,
     ProgramPoint,
     argued,
+    arguments_differ,
     independent_rows,
     is_sketched,
     least_memory,
@@ -534,11 +535,11 @@ def _long_ranks(
 
     def ranks_at(
         seed_of_point: str, strict: bool, few: int = m, bits: int = PRIME_SIZES.long
-    ) -> tuple[list[int], bool]:
+    ) -> tuple[list[int], ProgramPoint]:
         point = random_program_point(model, few, f"{stream}/{seed}{seed_of_point}", strict, bits)
-        return _ranks_at(model, subset, few, point, f"{stream}/{seed}"), point.is_free
+        return _ranks_at(model, subset, few, point, f"{stream}/{seed}"), point
 
-    known, free = list(least), list[int]()
+    known, free = list(least), None
     is_large = known and known[-1] ** 2 * subset.learnable(model.program) > _MOST_LONG
     if is_large and _deficit_error(model, subset, known) is None:
         with suppress(NoResidues):
@@ -547,16 +548,21 @@ def _long_ranks(
                 return known, None
     try:
         if known and "root" in model.functions:
-            free, _ = ranks_at("/free", False)
-        found = (free, True) if free and free == known else ranks_at("", True)
+            free = ranks_at("/free", False)
+        found = free if free and free[0] == known else ranks_at("", True)
     except NoResidues as missing:
         raise NoPattern(str(missing)) from None
-    ranks, is_free = found
-    error = _deficit_error(model, subset, ranks)
-    if error and not is_free:
-        free = free or ranks_at("/free", False)[0]
-        error = error if free == ranks else None
-    return ranks, error
+    ranks, point = found
+    if point.is_free:
+        return ranks, _deficit_error(model, subset, ranks, point)
+    if _deficit_error(model, subset, ranks) == 0:
+        return ranks, Fraction(0)
+    # The bound is that of a point on no variety.
+    with suppress(NoResidues):
+        free = free or ranks_at("/free", False)
+        if free[0] == ranks:
+            return ranks, _deficit_error(model, subset, ranks, free[1])
+    return ranks, None
 
 
 def _growing(model: Model, ranks: Sequence[int]) -> int:
@@ -666,10 +672,13 @@ def _some_cells(
     return out
 
 
-def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction | None:
+def _deficit_error(
+    model: Model, subset: Subset, ranks: list[int], point: ProgramPoint | None = None
+) -> Fraction | None:
     """Bound on the probability that one of these ranks is too small because of an unlucky point.
 
-    None if it is larger than `LARGEST_ERROR`.
+    None if it is larger than `LARGEST_ERROR`; then it is seen whether arguments of formal values
+    meet at the point, if one is given.
 
     If square roots exist at the point it lies on a variety, for which the bound is not proved.
     Ranks with free roots are upper bounds for which it is; so the bound holds if these are equal.
@@ -687,11 +696,17 @@ def _deficit_error(model: Model, subset: Subset, ranks: list[int]) -> Fraction |
     if is_sketched(whole, model.outputs * len(ranks)):
         # Combinations of columns have these numbers as variables, too.
         more, degree = more + whole, max(1, *(len(shapes[name]) for name in subset.names))
-    error = deficit_probability(
-        max(short), entries.degree + degree, entries.bits + more.bit_length(),
-        entries.meetings, share=_PRIMES,
-    )  # fmt: skip
-    error *= len(short)
+
+    def error_of(meetings: int) -> Fraction:
+        return len(short) * deficit_probability(
+            max(short), entries.degree + degree, entries.bits + more.bit_length(), meetings,
+            share=_PRIMES,
+        )  # fmt: skip
+
+    error = error_of(entries.meetings)
+    if error > LARGEST_ERROR and point is not None and arguments_differ(model, point, len(ranks)):
+        bound = entry_bound(model.program, len(ranks), model.values, model.updates, differ=True)
+        error = error_of(bound.meetings)
     return error if error <= LARGEST_ERROR else None
 
 

@@ -36,6 +36,21 @@ def test_biases_of_a_transformer_block(block):
     assert "softmax" in dead.reason
 
 
+def test_a_rank_whose_arguments_do_not_meet_has_a_bound(monkeypatch):
+    """2,000 units for 60 samples: too many pairs that might meet, but none does."""
+    build = Builder()
+    x, W, b = build.sample("x", (2,)), build.weight("W", (2000, 2)), build.weight("b", (2,))
+    h = build.apply("tanh", build.contract("ij,j->i", W, x))
+    y = build.add(build.contract("i->", h), build.contract("i->", b))
+    model, subset = Model(build.program(y)), Subset("b", ("b",))
+    [found] = capacities(model, [subset], m=60).subsets
+    assert found.error_bound < 1e-9
+    monkeypatch.setattr(ranks, "arguments_differ", lambda *_: False)
+    [blind] = capacities(model, [subset], m=60).subsets
+    assert blind.error_bound is None
+    assert blind.rank == found.rank
+
+
 @pytest.mark.long
 def test_low_rank_updates_have_gauge(block):
     """W + U Vᵀ with k = 2 on two 8×8 matrices: 64 numbers, of which k² each are gauge."""
