@@ -15,10 +15,10 @@ from algebra.time_limits import OutOfTime, limited, positive_seconds
 from matchprob.plugins.models.models import as_read, with_labels
 from matchprob.plugins.models.subsets import (
     Patterns,
+    checked,
     default_subsets,
     listed,
     low_rank_subsets,
-    matched,
     named_subsets,
 )
 from matchprob.verbs import parameters as common
@@ -324,7 +324,7 @@ def _checked(
         for own in (learn.values() if isinstance(learn, Mapping) else [learn])
         for pattern in listed(own)
     ]
-    by_pattern = {pattern: matched(found, pattern) for pattern in patterns}
+    by_pattern = {pattern: checked(found, pattern) for pattern in patterns}
     chosen = {name for own in by_pattern.values() for name in own}
     every = {**{n: math.prod(s) for n, s in found.parameters.items()}, **found.absent}
     if not patterns:

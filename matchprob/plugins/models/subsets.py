@@ -34,8 +34,22 @@ def listed(patterns: Patterns) -> list[str]:
 def matched(found: Read, pattern: str, among: Sequence[str] | None = None) -> list[str]:
     """The parameters that match a name, a pattern, or a role."""
     names = list(found.parameters) if among is None else list(among)
-    own = [n for n in names if n == pattern or fnmatch.fnmatchcase(n, pattern)]
+    own = named(names, pattern)
     return own or [name for name in of_role(found, pattern) if name in names]
+
+
+def named(names: Iterable[str], pattern: str) -> list[str]:
+    """The names that match one, or a pattern."""
+    return [n for n in names if n == pattern or fnmatch.fnmatchcase(n, pattern)]
+
+
+def checked(found: Read, pattern: str) -> list[str]:
+    """As `matched`, with the parameters that no gradient reaches."""
+    if pattern == LEARNING:
+        also = [name for name in found.absent if name in (found.trainable or ())]
+    else:
+        also = named(found.absent, "*" if pattern == "all" else pattern)
+    return list(dict.fromkeys([*matched(found, pattern), *also]))
 
 
 def matching(found: Read, patterns: Patterns, among: Sequence[str] | None = None) -> list[str]:
@@ -53,6 +67,15 @@ def matching(found: Read, patterns: Patterns, among: Sequence[str] | None = None
         if not own and among is not None and matched(found, pattern):
             raise InputError(
                 f"`on` ({shown(pattern)}) names no matrix, to which updates of low rank apply"
+            )
+        still = named(found.absent, pattern)
+        if not own and still:
+            from algebra.plugins.models.capacity.effects import no_gradient
+
+            raise InputError(
+                f"{shown(pattern)} gets no gradient and does not learn: "
+                f"{no_gradient(still[0], found.stopped)}"
+                + (f" ({one_line(still[0])}, for example)" if still != [pattern] else "")
             )
         if not own:
             raise _unmatched(pattern, names)

@@ -28,6 +28,18 @@ def without(function, x):
         return function(x)
 
 
+class Behind(nn.Module):
+    """As `behind`, with a `forward` whose lines torch knows."""
+
+    def __init__(self, stop):
+        super().__init__()
+        self.a, self.b, self.stop = nn.Linear(4, 6), nn.Linear(6, 2), stop
+
+    def forward(self, x):
+        h = self.a(x)
+        return self.b(self.stop(torch.tanh, h))
+
+
 STOPS = {"no_grad": without, "detach": lambda function, x: function(x).detach()}
 
 
@@ -41,6 +53,24 @@ def test_what_is_behind_a_stop_does_not_learn(kind):
     [all_rows] = mp.capacity(behind(STOPS[kind]), "*", example_inputs=x).subsets
     assert (all_rows.learnable, all_rows.rank) == (14, 14)
     assert mp.certify(mp.from_torch(behind(STOPS[kind]), x, m=3)).learnable == 14
+
+
+@pytest.mark.parametrize("kind", STOPS)
+def test_a_parameter_behind_a_stop_is_named(kind):
+    """It exists and gets no gradient; the line that stops it is said, in a check, too."""
+    net, x = Behind(STOPS[kind]), torch.randn(3, 4)
+    words = r"'a.weight' gets no gradient .*test_stopped.py, line \d+"
+    refuses(words, mp.capacity, net, ["a.weight"], example_inputs=x)
+    refuses(r"'a.\*' gets no gradient .*\(a.weight, for example\)", mp.capacity, net, ["a.*"],
+            example_inputs=x)  # fmt: skip
+    for pattern in ("a.*", "all", "what requires a gradient"):
+        found = mp.capacity(net, [pattern], example_inputs=x, check=True)
+        assert found.unmatched == ()
+        assert found.unused == ("a.weight", "a.bias")
+        assert "test_stopped.py, line" in found.without_effect[0].reason
+    unused = Computes(lambda s, x: s.b(x), a=nn.Linear(4, 6), b=nn.Linear(4, 2))
+    refuses("'a.bias' gets no gradient .*: no label depends on it", mp.capacity, unused,
+            ["a.bias"], example_inputs=x)  # fmt: skip
 
 
 def test_a_value_behind_a_stop_and_outside_of_it():

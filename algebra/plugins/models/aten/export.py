@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import inspect
 import logging
+import re
 import warnings
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -266,10 +267,11 @@ def _tensors(found: Any) -> Iterator[Any]:
         yield from (tensor for value in found for tensor in _tensors(value))
 
 
-def gradients(exported: Any, output: int) -> tuple[set[str], set[str]]:
+def gradients(exported: Any, output: int) -> tuple[set[str], dict[str, str]]:
     """The parameters that reach an output by gradients, and those that do behind a stop.
 
-    A stop is a `detach`, or what is computed under `torch.no_grad`.
+    A stop is a `detach`, or what is computed under `torch.no_grad`; of each parameter the line of
+    the last one before the labels is returned, "" if it is not known.
 
     Parameters
     ----------
@@ -285,23 +287,34 @@ def gradients(exported: Any, output: int) -> tuple[set[str], set[str]]:
         for spec, value in zip(signature.output_specs, ended.args[0], strict=True)
         if spec.kind.name == "USER_OUTPUT"
     ][output : output + 1]
-    free, stopped = {id(node) for node in chosen}, set[int]()
-    found: tuple[set[str], set[str]] = set(), set()
+    free, stopped = {id(node) for node in chosen}, dict[int, str]()
+    reached, behind = set[str](), dict[str, str]()
     for node in reversed(list(graph.nodes)):
-        own = id(node) in free, id(node) in stopped
-        if not any(own):
-            continue
+        is_free, line = id(node) in free, stopped.get(id(node))
         target = signature.inputs_to_parameters.get(node.name)
-        for is_met, names in zip(own, found, strict=True):
-            if is_met and target is not None:
-                names.add(target)
+        if target is not None and is_free:
+            reached.add(target)
+        if target is not None and line is not None:
+            behind[target] = line
         title = getattr(node.target, "__name__", "")
         stops = title.startswith("detach") or (
             title == "wrap_with_set_grad_enabled" and not node.args[0]
         )
+        if stops and is_free and line is None:
+            line = _line_of(node)
         for before in node.all_input_nodes:
-            if own[0] and not stops:
+            if is_free and not stops:
                 free.add(id(before))
-            if own[1] or stops:
-                stopped.add(id(before))
-    return found
+            if line is not None:
+                stopped.setdefault(id(before), line)
+    return reached, behind
+
+
+def _line_of(node: Any) -> str:
+    """The line of a module's code that made a node, or what it returns; "" if it is not known."""
+    for one in (node, *node.users):
+        frames = re.findall(r'File "(.+?)", line (\d+), in', one.meta.get("stack_trace") or "")
+        own = [frame for frame in frames if "/torch/" not in frame[0].replace("\\", "/")]
+        if own:
+            return f"{own[-1][0]}, line {own[-1][1]}"
+    return ""

@@ -145,7 +145,7 @@ class _GraphReader:
     given: Mapping[str, np.ndarray]
     fixed: frozenset[str]
     # Parameters that reach the labels by gradients, and behind a stop.
-    reached: tuple[set[str], set[str]] = field(default_factory=lambda: (set(), set()))
+    reached: tuple[set[str], dict[str, str]] = field(default_factory=lambda: (set(), {}))
     assumed: list[str] = field(default_factory=list)
     excluded: dict[str, frozenset[int]] = field(default_factory=dict)
     known: dict[str, Operand | Repeated | tuple[Any, ...] | None] = field(default_factory=dict)
@@ -173,7 +173,11 @@ class _GraphReader:
         learns = frozenset(self.names[id(p)] for p in self.module.parameters() if p.requires_grad)
         name = getattr(labels[output], "name", "")
         found = self.weights.read(self.known.get(name), f"`module`: output {output}", learns)
-        stopped = self._stopped(learns) & found.program.weights.keys()
+        stopped = {
+            name: line
+            for name, line in self._stopped(learns).items()
+            if name in found.program.weights
+        }
         own = self.module.named_parameters()
         absent = {
             name: p.numel() for name, p in own
@@ -186,11 +190,11 @@ class _GraphReader:
         return replace(
             found,
             assumed=tuple(dict.fromkeys([*self.assumed, *self.moves.assumed])),
-            buffers=found.buffers | stopped,
+            buffers=found.buffers | stopped.keys(),
             absent=absent | padding,
             # The row of padding of a table that is frozen does not learn in any case.
             trainable=learns | {name for name in padding if name.rpartition("[")[0] in learns},
-            stopped=frozenset(stopped | padding.keys()),
+            stopped=stopped | dict.fromkeys(padding, ""),
             example=example if len(example) == len(samples) else {},
             tokens=self._tokens(found.tokens),
         )
@@ -199,8 +203,8 @@ class _GraphReader:
         """An input of the example with the samples along the first axis."""
         return array[None] if self.axis is None else np.moveaxis(array, self.axis, 0)
 
-    def _stopped(self, learns: frozenset[str]) -> set[str]:
-        """The parameters whose gradients are stopped everywhere.
+    def _stopped(self, learns: frozenset[str]) -> dict[str, str]:
+        """The parameters whose gradients are stopped everywhere, with the line that does it.
 
         Raises
         ------
@@ -208,20 +212,21 @@ class _GraphReader:
             If one that learns enters the labels behind a stop, and in another way, too.
         """
         if not self.reached[1]:
-            return set()
+            return {}
         held = dict(self.module.named_parameters(remove_duplicate=False))
         free, stopped = (
-            {self.names[id(held[target])] for target in own if target in held}
-            for own in self.reached
+            {self.names[id(held[target])]: line for target, line in own.items() if target in held}
+            for own in (dict.fromkeys(self.reached[0], ""), self.reached[1])
         )
-        both = sorted(free & stopped & learns)
+        both = sorted(free.keys() & stopped.keys() & learns)
         if both:
+            where = stopped[both[0]] and f" ({one_line(stopped[both[0]])})"
             raise InputError(
                 f"`module`: `{one_line(both[0])}` enters the labels behind a `detach` (or "
-                "`no_grad`), and outside of it, too: its gradient is no derivative of the labels, "
-                "as in straight-through estimators and DoRA"
+                f"`no_grad`){where}, and outside of it, too: its gradient is no derivative of the "
+                "labels, as in straight-through estimators and DoRA"
             )
-        return stopped - free
+        return {name: line for name, line in stopped.items() if name not in free}
 
     def _tokens(self, sizes: Mapping[str, int]) -> Mapping[str, int]:
         """The lengths of one-hot rows, with the numbers that no sample contains."""

@@ -26,7 +26,7 @@ again at other points.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
@@ -34,6 +34,7 @@ from typing import Any
 import numpy as np
 
 from algebra.documents import Document, Explanation, Step, Table
+from algebra.errors import one_line
 from algebra.linalg.short_primes import BITS as SHORT_BITS
 from algebra.plugins.models.capacity.reasons import entries_in_words, reason_of
 from algebra.programs.generic import (
@@ -69,7 +70,16 @@ _TURNS = 6
 _FEW_TURNS = 1
 _DRAWS = 2
 _UNREACHED = "no label depends on it"
-_STOPPED = "its gradient is stopped: a `detach`, `no_grad`, or the row of padding"
+
+
+def no_gradient(name: str, stopped: Mapping[str, str]) -> str:
+    """Why a parameter of a module has no gradient."""
+    if name not in stopped:
+        return _UNREACHED
+    line = stopped[name]
+    if not line:
+        return "its gradient is stopped: a `detach`, `no_grad`, or the row of padding"
+    return f"its gradient is stopped, by a `detach` or `no_grad`: {one_line(line)}"
 
 
 @dataclass(frozen=True)
@@ -273,7 +283,7 @@ def without_effect(
     samples: int | None = None,
     after: After | None = None,
     absent: Mapping[str, int] | None = None,
-    stopped: Collection[str] = (),
+    stopped: Mapping[str, str] = {},
     seed: int = 0,
     progress: Callable[[int, int], None] | None = None,
 ) -> tuple[tuple[NoEffect, ...], dict[str, int]]:
@@ -293,8 +303,8 @@ def without_effect(
         The model after some entries have moved from its own weights.
     absent : mapping of str to int, optional
         Parameters on which no operation depends, with their sizes.
-    stopped : collection of str, optional
-        Those of them whose gradient is stopped.
+    stopped : mapping of str to str, optional
+        Those of them whose gradient is stopped, with the line that stops it, or "".
     seed : int, optional
     progress : callable, optional
         Called during the passes with the numbers of entries that are shown to have an effect, and
@@ -477,13 +487,13 @@ class _EffectSearch:
                 self.progress(shown, size)
             live[name] |= moved
 
-    def answer(self, stopped: Collection[str]) -> tuple[tuple[NoEffect, ...], dict[str, int]]:
+    def answer(self, stopped: Mapping[str, str]) -> tuple[tuple[NoEffect, ...], dict[str, int]]:
         """What has no effect, and what is open."""
         out, left = list[NoEffect](), dict[str, int]()
         for name in self.names:
             if name not in self.live:
-                text = _STOPPED if name in stopped else _UNREACHED
-                out.append(NoEffect(name, self.absent.get(name, 0), text))
+                size = self.absent.get(name, 0)
+                out.append(NoEffect(name, size, no_gradient(name, stopped)))
                 continue
             structure, live = self.structure[name], self.live[name]
             if not structure.all():

@@ -62,8 +62,9 @@ class Read:
         Assumptions about samples with which a module was read, each a sentence.
     absent : mapping of str to int
         Parameters of a module on which no label depends by gradients, with their sizes.
-    stopped : frozenset of str
-        Those of them whose values count, but whose gradients are stopped.
+    stopped : mapping of str to str
+        Those of them whose values count, but whose gradients are stopped, with the line of the
+        module's code that stops them, if it is known.
     example : mapping of str to ndarray
         The samples with which a module was read, along the first axis; empty if they are not known.
     """
@@ -77,7 +78,7 @@ class Read:
     squares: Mapping[str, tuple[np.ndarray, int]] = field(default_factory=dict)
     assumed: tuple[str, ...] = ()
     absent: Mapping[str, int] = field(default_factory=dict)
-    stopped: frozenset[str] = frozenset()
+    stopped: Mapping[str, str] = field(default_factory=dict)
     example: Mapping[str, np.ndarray] = field(default_factory=dict)
 
     def __repr__(self) -> str:
