@@ -361,6 +361,17 @@ def _sigmoid(a: Any) -> Any:
     return (1 + np.tanh(a / 2)) / 2
 
 
+def _softplus(a: Any) -> Any:
+    """log(1 + e^a): of floating-point numbers by max(a, 0) + log(1 + e^−|a|), which never overflows.
+
+    Of complex ones the real part decides, so that both logarithms are principal.
+    """
+    if _knows_erf(a):
+        return a / 2 + np.log(2 * np.cosh(a / 2))
+    right = np.real(a) > 0
+    return np.where(right, a, 0) + np.log1p(np.exp(np.where(right, -a, a)))
+
+
 def _knows_erf(a: Any) -> bool:
     return a.dtype.kind == "O"
 
@@ -409,7 +420,7 @@ FUNCTIONS: dict[str, Analytic] = {
         Analytic(
             name="softplus", independence=AX, at_zero=None, slope=None,
             slope_at_zero=Fraction(1, 2), bounds=(0, None),
-            values=lambda a: a / 2 + np.log(2 * np.cosh(a / 2)), slopes=lambda a, z: _sigmoid(a),
+            values=_softplus, slopes=lambda a, z: _sigmoid(a),
         ),
         Analytic(
             name="erf", independence="", at_zero=Fraction(0), slope=None, slope_at_zero=None,

@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from flint import arb, fmpq, nmod
+from flint import acb, arb, fmpq, nmod
 from scipy import special
 
 from algebra.checker.checks import CheckFailed
@@ -79,6 +79,30 @@ def test_values_and_slopes_of_machine_numbers(name):
     step = 1e-6
     numeric = (reference(a + step) - reference(a - step)) / (2 * step)
     np.testing.assert_allclose(φ.slopes(a, z), numeric, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("error")
+@pytest.mark.parametrize("name", ANALYTIC)
+def test_values_of_large_arguments(name):
+    """None overflows, and softplus keeps the small ones; of complex numbers as of real ones."""
+    φ, a = Activation.read(name), np.array([[-1e300, -1e5, -1500.0, -40.0, 1500.0, 1e5, 1e300]])
+    a = a if name != "erf" else np.clip(a, -1e5, 1e5)
+    reference = {"tanh": np.tanh, "sigmoid": special.expit, "erf": special.erf}
+    expected = reference.get(name, lambda x: np.logaddexp(0, x))(a)
+    z = φ.values(a)
+    np.testing.assert_allclose(z, expected, rtol=1e-14, atol=0 if name == "softplus" else 1e-14)
+    assert np.isfinite(φ.slopes(a, z)).all()
+    if name == "softplus":
+        # Where e^−|x| is below the last place the value is x, or nearly e^x.
+        beside = np.array([-40.0 - 3j, -0.5 + 2j, 0.5 + 2j, 1500 + 1j, 1e5 - 2j])
+        exact = [complex(*map(float, z)) for z in map(_softplus, beside)]
+        np.testing.assert_allclose(φ.values(beside), exact, rtol=1e-14, atol=1e-15)
+
+
+def _softplus(a):
+    """Real and imaginary part of log(1 + e^a), in balls."""
+    z = (1 + acb(a).exp()).log()
+    return z.real.mid(), z.imag.mid()
 
 
 @pytest.mark.parametrize("name", ANALYTIC)
