@@ -203,9 +203,7 @@ PLACE = "evidence.stuck_output"
 
 def limit(row: int) -> str:
     """Why labels are out of reach, in a few words."""
-    return (
-        f"output {row} cannot match every teacher: the values that it reads are bounded on a side"
-    )
+    return f"output {row} cannot match all labels: the values that it reads are bounded on a side"
 
 
 def search(case: Case) -> FoundEvidence | None:
@@ -241,7 +239,7 @@ def check(problem: Problem, row: int, claimed: Claimed) -> str:
         raise CheckFailed(PLACE, f"{row} is no output")
     if not is_stuck(problem, found, row, claimed.seed):
         raise CheckFailed(
-            PLACE, f"output {row} may match every teacher, or reads only units that are always 0"
+            PLACE, f"output {row} may match all labels, or reads only units that are always 0"
         )
     claimed.say(PLACE, PROVED, limit(row))
     return PROVED
@@ -252,7 +250,7 @@ ARGUMENT = Argument(
     form=Count,
     why={
         INTERMEDIATE: "MP < 1: too few weights of output {what} learn, and the values that it "
-        "reads are bounded: the labels of a teacher with larger read-out weights are out of reach."
+        "reads are bounded: labels that are larger are out of reach."
     },
     search=search,
     check=check,

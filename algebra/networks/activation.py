@@ -362,7 +362,7 @@ def _sigmoid(a: Any) -> Any:
 
 
 def _softplus(a: Any) -> Any:
-    """log(1 + e^a): of floating-point numbers by max(a, 0) + log(1 + e^−|a|), which never overflows.
+    """log(1 + e^a): of doubles by max(a, 0) + log(1 + e^−|a|), which never overflows.
 
     Of complex ones the real part decides, so that both logarithms are principal.
     """

@@ -5,7 +5,7 @@ import pytest
 
 from algebra.arguments.stuck_output import is_stuck, reading, stuck_output
 from algebra.networks.activation import ANALYTIC, Activation
-from matchprob import RNN, Allocation, Distribution, FeedForward, Problem
+from matchprob import RNN, Allocation, Distribution, FeedForward, Problem, certify
 
 
 def test_which_activations_are_bounded_on_a_side():
@@ -114,3 +114,16 @@ def test_labels_that_no_student_reaches_are_met(name):
         elif (D > 0).all():
             outside += label < least
     assert outside > 0
+
+
+@pytest.mark.parametrize("labels", ["teacher", "normal"])
+def test_its_words_hold_for_arbitrary_labels(labels):
+    """No teacher is spoken of where labels have a law of their own."""
+    net = FeedForward(2, (2,), 1, 1, activation="tanh")
+    law = Distribution() if labels == "teacher" else Distribution(labels=labels)
+    found = certify(_problem(net, HIDDEN, distribution=law))
+    assert found.verdict == "intermediate"
+    text = f"{found.rule} {found.explain()}"
+    assert "output 0 cannot match all labels" in text
+    assert "labels that are larger are out of reach" in text
+    assert labels == "teacher" or "teacher" not in text

@@ -35,7 +35,7 @@ CASES = {
         LinearRNN(n=3, T=2, b=2, d=1, m=2), {"D": {"tied": [[1, 1, 2]]}}, "maximal"),
     "gains before tanh": (TANH, {"W2": {"gain": "columns"}, "e": [[1], [1]]}, "maximal"),
     "bias of a group": (TANH, {"c1": {"tied": [[1], [1], [2], [2], [0]]}}, "minimal"),
-    "an output that cannot match every teacher": (
+    "an output that cannot match all labels": (
         RNN(n=3, T=2, b=2, d=2, m=3, activation="tanh", biases=True),
         {"W": {"lora": 1}, "c": {"gain": "rows"}, "D": [[1, 1, 1], [0, 0, 0]]}, "intermediate"),
     "gains before erf": (
@@ -141,7 +141,7 @@ FORGERIES = {
         "rank 1 holds a row",
         lambda data: data["evidence"]["part"].update(rank=1, equations=1)),
     "an output that learns": (
-        "an output that cannot match every teacher", swap("evidence", "stuck_output", to=0)),
+        "an output that cannot match all labels", swap("evidence", "stuck_output", to=0)),
     "evidence of another family": (
         "gains", swap("evidence", "teacher_reached", to={"blocks": [[[0, 1, 2]]]})),
     "nothing is silent": ("gains", swap("evidence", "labels_vanish", to=True)),
