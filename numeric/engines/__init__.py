@@ -72,9 +72,12 @@ def _exact(task: Assignment) -> InstanceEngine:
     )
 )
 def _fsolve(task: Assignment) -> InstanceEngine:
+    from numeric.engines.exact import engine_of_dependent_labels
     from numeric.engines.fsolve import FsolveEngine
 
-    return FsolveEngine(task.problem, enough=task.enough, timeout=task.timeout)
+    return engine_of_dependent_labels(task) or FsolveEngine(
+        task.problem, enough=task.enough, timeout=task.timeout
+    )
 
 
 @engine(
@@ -107,9 +110,12 @@ def _homotopy(task: Assignment) -> InstanceEngine:
     )
 )
 def _multistart(task: Assignment) -> InstanceEngine:
+    from numeric.engines.exact import engine_of_dependent_labels
     from numeric.engines.multistart import MultistartEngine
 
-    return MultistartEngine(task.problem, enough=task.enough, timeout=task.timeout)
+    return engine_of_dependent_labels(task) or MultistartEngine(
+        task.problem, enough=task.enough, timeout=task.timeout
+    )
 
 
 @engine(

@@ -32,7 +32,7 @@ from algebra.systems.core import CoreSystem
 from algebra.systems.enclosure import weight_boxes
 from algebra.systems.instances import rational_core
 from algebra.time_limits import check_time
-from numeric.engines.base import SequentialEngine
+from numeric.engines.base import Assignment, SequentialEngine
 from numeric.engines.phcpy.floating_core import FloatingCore
 from numeric.trials.count_result import CountResult
 from numeric.trials.counts import COMPLETE, UNDETERMINED, InstanceCount, Reason
@@ -51,6 +51,24 @@ def exact_core(instance: Instance, *, defer: bool = True) -> CoreSystem:
         allocation = Allocation(fewer, allocation.cells)
     weights, X, Y = instance.exact_on(samples)
     return rational_core(allocation, weights, X, Y, defer=defer)
+
+
+def engine_of_dependent_labels(task: Assignment) -> ExactEngine | None:
+    """The exact engine, if more labels are dependent than those that narrow layers leave out.
+
+    Structural zeros do so.  Other engines follow paths, or certify solutions, of as many equations
+    as unknowns; a solution of these might violate the others, which no enclosure excludes.
+    """
+    plan, network = task.plan, task.problem.network
+    labels = network.d * network.columns
+    if network.chain() is not None:
+        # Loaded here: it needs compiled kernels.
+        from numeric.equations.chain import laid_out
+
+        labels = len(laid_out(plan.allocation).equations)
+    if plan.equations >= labels:
+        return None
+    return ExactEngine(task.problem, plan.root_count, timeout=task.timeout)
 
 
 def settled_by_elimination(core: CoreSystem, index: int) -> InstanceCount | None:

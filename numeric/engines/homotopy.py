@@ -38,10 +38,10 @@ from numeric.certification.krawczyk import (
 from numeric.certification.krawczyk_balls import certify_exact
 from numeric.certification.krawczyk_pairs import InputsTarget
 from numeric.engines.base import Assignment, InstanceEngine
-from numeric.engines.exact import ExactEngine
+from numeric.engines.exact import ExactEngine, engine_of_dependent_labels
 from numeric.engines.newton import NewtonEngine
 from numeric.engines.search import SearchEngine
-from numeric.equations.chain import Chain, laid_out
+from numeric.equations.chain import Chain
 from numeric.equations.inputs import InputsForm
 from numeric.equations.program_system import make_system
 from numeric.equations.system import ParameterSystem
@@ -635,13 +635,9 @@ def engine_with_roots(task: Assignment) -> InstanceEngine:
     """The tracker of all N solutions; another engine where N is 1 or not known."""
     plan, network = task.plan, task.problem.network
     is_chain = network.chain() is not None
-    labels = network.d * network.columns
-    if is_chain:
-        # Those of narrow layers are left out; structural zeros may make more dependent.
-        labels = len(laid_out(plan.allocation).equations)
-    if plan.equations < labels:
-        # Paths are followed for as many equations as unknowns, and here there are more.
-        return ExactEngine(task.problem, plan.root_count, timeout=task.timeout)
+    exact = engine_of_dependent_labels(task)
+    if exact is not None:
+        return exact
     if plan.root_count is None and plan.allocation.size == plan.equations:
         # Neither a Gröbner basis nor monodromy finished: there are too many paths to track.
         # Only a lower bound is possible; every count says so.

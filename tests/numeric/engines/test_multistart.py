@@ -3,10 +3,12 @@
 import numpy as np
 import pytest
 
+from algebra.errors import InputError
 from matchprob import Allocation, LinearRNN, Problem, draw_instance
 from numeric.engines.counter import InstanceCounter
 from numeric.engines.homotopy import HomotopyEngine
 from numeric.engines.multistart import MultistartEngine, multistart_newton
+from numeric.engines.phcpy.install import find_phcpy
 from tests.numeric.equations.cases import cases
 from tests.refusals import refuses
 from tests.samples import LONG
@@ -32,6 +34,26 @@ def test_solutions_are_among_those_of_the_complete_count(case):
             assert min(gaps) <= 1e-6 * (1 + np.abs(solution).max())
         found, total = found + bound.real, total + complete.real
     assert found >= 0.5 * total
+
+
+@pytest.mark.parametrize("engine", ["multistart", "fsolve", "phcpy", "homotopy"])
+def test_labels_that_zeros_make_dependent(engine):
+    """Four of the six labels are independent: every engine gives the counts of the exact one."""
+    if engine == "phcpy":
+        try:
+            find_phcpy()
+        except InputError:
+            pytest.skip("phcpy is not installed")
+    zeros = {"W": [[1, 1], [1, 1]], "B": [[1], [1]], "D": [[1, 0], [1, 0]]}
+    network = LinearRNN(n=2, T=3, b=1, d=2, m=3)
+    problem = Problem(network, {"W": [[1, 1], [0, 1]], "D": [[1, 0], [0, 0]]}, zeros)
+    instances = [draw_instance(problem, 1, k) for k in range(4)]
+    found = {}
+    for name in ("exact", engine):
+        with InstanceCounter(problem, name) as counter:
+            found[name] = [c.real for c in counter.count_many(instances)]
+    assert found[engine] == found["exact"]
+    assert set(found["exact"]) == {0, 2}
 
 
 def test_matches_of_a_large_net_are_found():
