@@ -1,12 +1,13 @@
 """Structural zeros that leave no path from inputs to outputs: every student matches.
 
-For every network whose labels are 0 without paths: linear, or ReLU without shifts.
+A path leads through the values of the program; a function that is not 0 at 0 begins one.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
@@ -14,8 +15,13 @@ import numpy as np
 from algebra.checker.checks import PROVED, CheckFailed, Say
 from algebra.checker.records import Record, read_form
 from algebra.checker.verdicts import MAXIMAL
-from algebra.networks.base import Network
+from algebra.linalg.sparse import SparseMatrix
+from algebra.networks.base import Network, Support
+from algebra.networks.masks import held
 from algebra.problems.problem import Problem
+from algebra.programs.arrays import Array, EntryArithmetic, placed
+from algebra.programs.evaluate import evaluate
+from algebra.programs.program import Node
 
 
 @dataclass(frozen=True)
@@ -50,39 +56,63 @@ def check_vanishing(problem: Problem, verdict: str, equations: int, rank: int, s
     """
     if verdict != MAXIMAL or equations != 0 or rank != 0:
         raise CheckFailed("verdict", "labels that are always 0 make every student match")
-    place, network = "evidence.labels_vanish", problem.network
-    alive = network.alive_outputs(problem.support)
-    if alive is None:
-        reached = inputs_that_reach(network, problem.support)
-        if reached.any():
-            raise CheckFailed(place, f"{int(reached.sum())} inputs reach the outputs")
-    elif alive:
-        raise CheckFailed(place, f"outputs {sorted(alive)} are not always 0")
+    place = "evidence.labels_vanish"
+    reached = outputs_reached(problem.network, problem.support)
+    if reached.any():
+        outputs = np.flatnonzero(reached).tolist()
+        raise CheckFailed(place, f"outputs {outputs} are reached: they are not always 0")
     say(place, PROVED, "no path leads to an output from a value that is not 0: every label is 0")
     say("verdict", PROVED, "each student matches")
 
 
-def inputs_that_reach(network: Network, support: Mapping[str, np.ndarray]) -> np.ndarray:
-    """The inputs from which a path leads to some output, found by backward search.
+class Paths(EntryArithmetic):
+    """Whether paths lead to entries: 1, or 0 for none, so that the numbers of terms are not."""
+
+    def __init__(self, vanishes: Callable[[Node], bool]) -> None:
+        super().__init__(number=lambda numerator, _: int(numerator != 0))
+        self.vanishes = vanishes
+
+    def reduced(self, a: Array) -> Array:
+        return np.minimum(a, 1)
+
+    def sum_of_products(self, factors: list[tuple[str, Any]], result: str) -> Array:
+        return np.minimum(super().sum_of_products(factors, result), 1)
+
+    def scale(self, node: Node, a: Array, factor: Fraction) -> Array:
+        return a if factor else a * 0
+
+    def apply(self, node: Node, name: str, a: Array) -> Array:
+        return a if self.vanishes(node) else a * 0 + 1
+
+    def choose(self, node: Node, sign: Array, positive: Array, other: Array) -> Array:
+        return np.maximum(positive, other)
+
+    def reciprocals(self, node: Node, a: Array) -> Array:
+        return a * 0 + 1
+
+    def root(self, node: Node, a: Array) -> Array:
+        return a
+
+
+def outputs_reached(network: Network, support: Support) -> np.ndarray:
+    """The outputs to which a path leads from a value that is not 0.
+
+    Terms are counted as if none cancelled another one: of the program, in which every weight that
+    exists and every input is 1.
 
     Returns
     -------
-    ndarray of bool
-        One for each column of the first matrix.
+    ndarray of bool, shape (d,)
     """
-    last, *others = network.shapes
-    chain = network.chain()
-    reached = mask_of(network, support, last).any(axis=0)
-    for name in others:
-        mask, step = mask_of(network, support, name), reached
-        reached = step = mask[step].any(axis=0)
-        # The recurrent matrix acts between 1 and T times.
-        for _ in range(len(chain.steps) - 1 if chain and name == chain.recurrent else 0):
-            step = mask[step].any(axis=0)
-            reached = reached | step
-    return np.asarray(reached)
-
-
-def mask_of(network: Network, support: Mapping[str, np.ndarray], name: str) -> np.ndarray:
-    """Which weights of a matrix exist."""
-    return np.asarray(support.get(name, np.ones(network.shapes[name]))) != 0
+    program = network.program()
+    weights: dict[str, Any] = {}
+    for name, shape in program.weights.items():
+        mask = held(support, name)
+        if isinstance(mask, SparseMatrix):
+            weights[name] = mask.with_values((mask.values != 0).astype(np.int64))
+        else:
+            exists = np.ones(shape) if mask is None else np.asarray(mask) != 0
+            weights[name] = exists.astype(np.int64).reshape(shape)
+    ones = {name: np.ones((*shape, 1), np.int64) for name, shape in program.samples.items()}
+    found = evaluate(program, Paths(network.vanishes_at_zero), placed(program, weights, ones))
+    return np.asarray(found[program.output].reshape(network.d, -1).any(axis=1))

@@ -299,51 +299,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
         """All columns: no label is a linear function of others."""
         return self.columns
 
-    # -- structural zeros ------------------------------------------------------------------
-
-    def alive_outputs(self, support: Support) -> frozenset[int]:
-        """The outputs that are not always 0, by forward propagation of sets of units."""
-        by_name = {
-            name: {
-                (i, j)
-                for i, row in enumerate(columns_by_row(held(support, name), shape))
-                for j in row
-            }
-            for name, shape in self.shapes.items()
-        }
-        alive: set[int] = set()
-        ever: set[int] = set()
-        driven: set[int] = set()
-        if self.has_currents:
-            # Inputs reach the currents directly, and initial currents and biases are there at once.
-            driven = {i for i, _ in by_name[str(self.encoder)]}
-            alive = {i for name in self.unit_columns for i, _ in by_name[name]}
-        for number, stage in enumerate(self.stages()):
-            if stage.drive is None:
-                sending = set(range(self.input_shape[0])) if number == 0 else alive
-            else:
-                driven = {i for i, _ in by_name[str(self.encoder)]}
-                sending = driven | (alive if number else set())
-            if self.has_currents:
-                biased = {i for i, _ in by_name[stage.bias]} if stage.bias is not None else set()
-                every = set(range(self.shapes[stage.matrix][0]))
-                sending = alive | biased if self.activation.vanishes_at_zero else every
-            # Rates are functions of what the synapses carry; inputs are added to currents directly.
-            direct = driven if self.has_currents else set()
-            receiving = direct | {i for i, j in by_name[stage.matrix] if j in sending}
-            if stage.bias is not None:
-                receiving |= {i for i, _ in by_name[stage.bias]}
-            if not self.activation.vanishes_at_zero:
-                receiving = set(range(self.shapes[stage.matrix][0]))
-            # A leaking unit keeps a share of its state.
-            alive = receiving | (alive if self.leak != NO_LEAK else set())
-            ever |= alive
-        read = ever if self.reads_all else alive
-        outputs = {i for i, j in by_name[self.output] if j in read}
-        if self.output_bias is not None:
-            outputs |= {i for i, _ in by_name[self.output_bias]}
-        return frozenset(outputs)
-
     # -- values and derivatives ----------------------------------------------------------
 
     def build(self) -> Program:
@@ -403,9 +358,9 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             return build.apply(str(self.activation), a)
         return build.choose(a, a, build.scale(a, self.activation.below))
 
-    def _nodes(self, what: str) -> list[int]:
+    def _nodes(self, what: str, program: Program | None = None) -> list[int]:
         """The nodes of the labels, or of one of the named values of all stages."""
-        program = self.program()
+        program = program or self.program()
         if what == LABELS:
             return [program.output]
         count = len(self.stages()) + (what == VALUES and self.has_currents)
@@ -422,20 +377,20 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
     # -- over GF(p) ------------------------------------------------------------------------
 
-    def modular(self, point: Point) -> ModularArithmetic:
+    def modular(self, point: Point, program: Program) -> ModularArithmetic:
         """Residues, with values and slopes of the activation: `algebra.networks.activation`.
 
         With ReLU the activation pattern is that of the network's own parameters.
         """
         p, seed = point.p, point.seed
-        nodes = [self.program().nodes[k] for k in self._nodes(VALUES)]
+        nodes = [program.nodes[k] for k in self._nodes(VALUES, program)]
         # Values of initial currents are further ones of the same units.
         own = [stage.layer for stage in self.stages()]
         layers = dict(zip(nodes, own[: len(nodes) - len(own)] + own, strict=True))
         if self.activation.is_piecewise:
             if not point.signs:
                 raise InputError(kinked("this verb"))
-            return ModularArithmetic(p, signs=self.on_pattern(point.signs))
+            return ModularArithmetic(p, signs=self.on_pattern(point.signs, program))
         known: dict[Node, tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]] = {}
 
         def phi(node: Node, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -446,9 +401,12 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
         return ModularArithmetic(p, phi)
 
-    def on_pattern(self, signs: Sequence[np.ndarray]) -> Callable[[Node, Any], np.ndarray]:
+    def on_pattern(
+        self, signs: Sequence[np.ndarray], program: Program | None = None
+    ) -> Callable[[Node, Any], np.ndarray]:
         """An activation pattern as arithmetics ask for it, of a node and its values."""
-        nodes = [self.program().nodes[k] for k in self._nodes(VALUES)]
+        program = program or self.program()
+        nodes = [program.nodes[k] for k in self._nodes(VALUES, program)]
         patterns = dict(zip(nodes, signs, strict=True))
         return lambda node, a: patterns[node]
 
@@ -459,37 +417,6 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
 
     def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
         return factors(sweep, names)
-
-    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        if not self.reads_all:
-            return super().modular_tangents(point, names)
-        program, wanted = self.program(), set(self.shapes if names is None else names)
-        # The read-out multiplies the states of all steps, side by side, and a column of ones.
-        read = {self.output, self.output_bias} & wanted
-        nodes, steps = self._nodes(STATES), len(self.stages())
-        targets = [(node, None) for node in self._nodes(TRACES)]
-        inner, blocks = wanted - read, self.modular_blocks(point)
-        sweep = Sweep(program, self.modular(point), blocks, inner, kept=nodes, targets=targets)
-        found = {
-            name: (self._by_steps(L), np.tile(R, (1, 1, steps)))
-            for name, (L, R) in factors(sweep, inner).items()
-        }
-        identity = np.eye(self.d, dtype=np.int64)[None]
-        states = [sweep.values[k] for k in nodes]
-        for name, R in (
-            (self.output, np.concatenate(states, axis=1)[None]),
-            (self.output_bias, np.ones((1, 1, self.columns), np.int64)),
-        ):
-            if name in read:
-                found[str(name)] = (identity, R)
-        return found
-
-    def _by_steps(self, left: np.ndarray) -> np.ndarray:
-        """Regroup left factors from (step, output) and sample to output and (step, sample)."""
-        places, steps, units = len(left), len(self.stages()), left.shape[-1]
-        wide = left.reshape(places, steps, self.d, -1, units).swapaxes(1, 2)
-        wide = np.broadcast_to(wide, (places, self.d, steps, self.m, units))
-        return wide.reshape(places, self.d, steps * self.m, units)
 
     # -- what can be recorded --------------------------------------------------------------
 

@@ -71,10 +71,10 @@ class ColumnFactors(Factors):
     def __missing__(self, name: str) -> tuple[np.ndarray, np.ndarray]:
         rows, columns = self.network.shapes[name]
         cells = [(name, i, j) for i in range(rows) for j in range(columns)]
-        J = self.columns(cells).reshape(self.sweep.total, self.network.m, rows, columns)
+        J = self.columns(cells).reshape(self.sweep.total, self.sweep.batch, rows, columns)
         ones = np.eye(columns, dtype=np.int64)[:, :, None]
         L = np.moveaxis(J, -1, 0)
-        self[name] = L, np.broadcast_to(ones, (columns, columns, self.network.m))
+        self[name] = L, np.broadcast_to(ones, (columns, columns, self.sweep.batch))
         return self[name]
 
 
@@ -372,10 +372,6 @@ class Network(Programmed):
     def anywhere(self) -> Self:
         """The network at arbitrary weights: the teacher's."""
         return self
-
-    def alive_outputs(self, support: Support) -> frozenset[int] | None:
-        """The outputs that are not always 0; None if that is whether inputs have a path to them."""
-        return None
 
     @property
     def rank_decides(self) -> bool:

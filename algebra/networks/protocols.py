@@ -51,7 +51,12 @@ class HasJacobian(Network):
             it depends on the sample, (S, d, label columns, rows).  The derivative of the label (k,
             c) by the cell (i, j) is the sum over s of L[s, k, (c,) i] R[s, j, c].
         """
-        return self.modular_readings(LABELS, point, names)
+        found = self.modular_readings(LABELS, point, names)
+        if len(self.label_steps) == 1:
+            return found
+        from algebra.programs.jacobian import side_by_side
+
+        return side_by_side(found, len(self.label_steps), self.read_out)
 
     def modular_forward(self, point: Point) -> Matrix:
         """Labels at a point of dual numbers: see `algebra.ranks.derivatives`."""
@@ -77,8 +82,8 @@ class HasJacobian(Network):
         named = program.named
         return program, [named[f"{what} {k}"] for k in range(len(self.readings(what)))]
 
-    def modular(self, point: Point) -> ModularArithmetic:
-        """The arithmetic of the program at a point: residues."""
+    def modular(self, point: Point, program: Program) -> ModularArithmetic:
+        """The arithmetic of one of its programs at a point: residues."""
         from algebra.programs.residues import ModularArithmetic
 
         return ModularArithmetic(point.p)
@@ -122,7 +127,7 @@ class HasJacobian(Network):
         ]
         wanted = set(self.shapes if names is None else names)
         blocks = self.modular_blocks(point)
-        sweep = Sweep(program, self.modular(point), blocks, wanted, targets=targets)
+        sweep = Sweep(program, self.modular(point, program), blocks, wanted, targets=targets)
         return self.factors_of(sweep, wanted)
 
     def factor_entries(self, what: str) -> int:
@@ -138,7 +143,7 @@ class HasJacobian(Network):
         from algebra.programs.evaluate import evaluate
 
         program, nodes = self.recorded(what)
-        arithmetic = DualArithmetic(self.modular(point))
+        arithmetic = DualArithmetic(self.modular(point, program))
         found = evaluate(program, arithmetic, self.modular_duals(point), nodes)
         return [found[k] for k in nodes]
 
@@ -152,18 +157,6 @@ class HasJacobian(Network):
 
         value, tangent = part("value"), part("tangent")
         return {name: DualValue(value[name], tangent[name]) for name in value}
-
-    def ball_columns(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
-    ) -> np.ndarray:
-        """Columns of the Jacobian at a rational point, as balls of python-flint's precision.
-
-        The point's number determines all that is drawn besides weights and samples.
-        """
-        from algebra.programs.balls import as_balls, ball_product
-
-        balls = {name: as_balls(value) for name, value in weights.items()}
-        return self.jacobian(balls, as_balls(X), cells, ball_product)
 
     @property
     def label_dimension_bound(self) -> int:

@@ -16,9 +16,12 @@ in [learnable]            the matrix becomes                       parameters
 ========================  =======================================  ======================
 
 **As a program.**  `Update.learned` writes the updated matrix into a program, as a value of W and of
-new blocks for the parameters (`algebra.programs.rewriting.rewritten`): all values and derivatives
-follow from it.  Gains and ties move each cell by one parameter (`Update.numbers_at`), which is
-enough for their tangents, and for matrices that are given by their entries.
+new blocks for the parameters, or its product with a value x (`algebra.programs.rewriting`):
+
+.. math:: (W + U V) x = W x + U (V x), \quad diag(g) W x = g ∘ (W x), \quad W diag(g) x = W (g ∘ x).
+
+All values and derivatives follow from it, also where W is given by its entries.  Gains and ties
+move each cell by one parameter (`Update.numbers_at`).
 
 **Generic points.**  The map is a polynomial in (W, θ), and (W, θ) ↦ (updated W, θ) is invertible:
 at a generic (W, θ) the updated matrix is as generic as any, and independent of U and V.  So the
@@ -74,11 +77,14 @@ class Update(ABC):
         What a theorem on it has to cover.
     is_linear : bool
         Whether the matrix is affine in the parameters.
+    moves_cells : bool
+        Whether its product with a value has no other form than that of the updated matrix.
     """
 
     keyword: ClassVar[str]
     feature: ClassVar[Feature]
     is_linear: ClassVar[bool] = True
+    moves_cells: ClassVar[bool]
 
     @abstractmethod
     def check(self, name: str, shape: tuple[int, int], support: np.ndarray | None) -> None:
@@ -108,7 +114,7 @@ class Update(ABC):
         return self.moved_by(shape, None)[rows, columns]
 
     @abstractmethod
-    def learned(self, build: Builder, W: Value, name: str) -> Value:
+    def learned(self, build: Builder, W: Value, name: str, x: Value | None = None) -> Value:
         """The updated matrix in a program; the arrays of its parameters are blocks of one column.
 
         Parameters
@@ -118,6 +124,8 @@ class Update(ABC):
             The matrix as it is drawn.
         name : str
             Its name; that of the array U is then ``U_name``.
+        x : Value, optional
+            What it multiplies; then the product is returned.
         """
 
     def block(self, build: Builder, W: Value, name: str, letter: str) -> Value:
@@ -222,6 +230,7 @@ class LowRank(Update):
 
     keyword: ClassVar[str] = "lora"
     is_linear: ClassVar[bool] = False
+    moves_cells: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rank", whole_number(self.rank, "lora", 1))
@@ -249,9 +258,12 @@ class LowRank(Update):
     def apply(self, W: Any, values: Mapping[str, Any]) -> Any:
         return W + values["U"] @ values["V"]
 
-    def learned(self, build: Builder, W: Value, name: str) -> Value:
+    def learned(self, build: Builder, W: Value, name: str, x: Value | None = None) -> Value:
         U, V = (self.block(build, W, name, letter) for letter in "UV")
-        return build.add(W, build.contract("ia,aj->ij", U, V))
+        if x is None:
+            return build.add(W, build.contract("ia,aj->ij", U, V))
+        inner = build.contract("aj,j->a", V, x)
+        return build.add(build.contract("ij,j->i", W, x), build.contract("ia,a->i", U, inner))
 
     def mask(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         return np.ones(shape, np.int8)
@@ -371,12 +383,16 @@ class CellwiseUpdate(Update):
         amounts = np.concatenate([own[:1] * 0 + self.neutral, own])[numbers]
         return amounts * entries if self.neutral else amounts + entries
 
-    def learned(self, build: Builder, W: Value, name: str) -> Value:
-        shape = W.shape[0], W.shape[1]
+    def learned(self, build: Builder, W: Value, name: str, x: Value | None = None) -> Value:
+        amounts = self.amounts(build, W, name, self.moved_by((W.shape[0], W.shape[1]), None))
+        value = build.multiply(amounts, W) if self.neutral else build.add(W, amounts)
+        return value if x is None else build.contract("ij,j->i", value, x)
+
+    def amounts(self, build: Builder, W: Value, name: str, numbers: np.ndarray) -> Value:
+        """The parameters of these numbers in a program; the neutral one for 0."""
         neutral = build.constant(np.full(1, self.neutral, np.int64))
-        own = build.weight(f"{self.letter}_{name}", self.arrays(shape)[self.letter])
-        amounts = build.index(self.moved_by(shape, None), neutral, own)
-        return build.multiply(amounts, W) if self.neutral else build.add(W, amounts)
+        shape = self.arrays((W.shape[0], W.shape[1]))[self.letter]
+        return build.index(numbers, neutral, build.weight(f"{self.letter}_{name}", shape))
 
     def moved_by(self, shape: tuple[int, int], support: np.ndarray | None) -> np.ndarray:
         index = np.broadcast_to(self._index(shape), shape)
@@ -478,6 +494,18 @@ class Gain(CellwiseUpdate):
                 f"{shape[self._axis]} {self.line}"
             )
 
+    @property
+    def moves_cells(self) -> bool:  # type: ignore[override]
+        return self.line == "cells"
+
+    def learned(self, build: Builder, W: Value, name: str, x: Value | None = None) -> Value:
+        if x is None or self.moves_cells:
+            return super().learned(build, W, name, x)
+        g = self.amounts(build, W, name, self._index((W.shape[0], W.shape[1])).ravel())
+        if self.line == "rows":
+            return build.multiply(g, build.contract("ij,j->i", W, x))
+        return build.contract("ij,j->i", W, build.multiply(g, x))
+
     def numbers_at(
         self, shape: tuple[int, int], rows: np.ndarray, columns: np.ndarray
     ) -> np.ndarray:
@@ -530,6 +558,7 @@ class Tied(CellwiseUpdate):
     called: tuple[tuple[int, str], ...] = field(default=(), compare=False, repr=False)
 
     keyword: ClassVar[str] = "tied"
+    moves_cells: ClassVar[bool] = True
     letter: ClassVar[str] = "t"
     neutral: ClassVar[int] = 0
 

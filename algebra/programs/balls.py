@@ -16,7 +16,7 @@ from flint import arb, arb_mat, fmpq
 
 from algebra.errors import Unfinished
 from algebra.linalg.sparse import SparseMatrix
-from algebra.programs.arrays import Array, EntryArithmetic
+from algebra.programs.arrays import Array, EntryArithmetic, Function
 from algebra.programs.program import Node, Program
 
 
@@ -82,6 +82,8 @@ class BallArithmetic(EntryArithmetic):
     ----------
     program : Program
         The nodes of the pattern are numbered as in it.
+    function : callable, optional
+        Maps nodes to the functions that are not in `FUNCTIONS`.
 
     Attributes
     ----------
@@ -91,9 +93,13 @@ class BallArithmetic(EntryArithmetic):
         The entries that are exactly 0.
     """
 
-    def __init__(self, program: Program) -> None:
+    def __init__(
+        self,
+        program: Program,
+        function: Callable[[Node], Function] = lambda node: FUNCTIONS[node.name],
+    ) -> None:
         super().__init__(
-            lambda node: FUNCTIONS[node.name],
+            lambda node: FUNCTIONS.get(node.name) or function(node),
             ball_product,
             lambda numerator, denominator: arb(fmpq(numerator, denominator)),
             lambda node, a: self.pattern[self._numbers[id(node)]],

@@ -335,6 +335,7 @@ class Sweep:
         self.program, self.arithmetic, self._covector = program, arithmetic, covector
         self.target = program.output if target is None else target
         self.targets = list(targets) or [(self.target, entries)]
+        self.target = self.targets[0][0]
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
         ends = frozenset(number for number, _ in self.targets)
         own = None if names is None else frozenset(names)
@@ -578,6 +579,8 @@ class Sweep:
         for number, sparse in self._tangents(cells).items():
             for columns in self._columns_of(number):
                 self._collect(out, empty, sparse, columns, self.program.nodes[number].shape)
+        if len(self.targets) > 1:
+            out = out[:, self.order]
         if not output.batched:
             out = np.broadcast_to(out, (len(cells), rows, batch))
         return out.reshape(len(cells), rows * out.shape[2]).T
@@ -682,11 +685,13 @@ class Sweep:
                 targets, starts = np.unique(targets[order], return_index=True)
                 groups = np.split(order, starts[1:])
                 found = np.stack([self.arithmetic.added(found[own], (0,)) for own in groups])
+            # Rows of later targets come first, and those of earlier ones may not depend on a value.
+            some = targets, slice(found.shape[1])
             if empty[targets].all():
-                out[targets], empty[targets] = found, False
+                out[some] = found
             else:
-                out[targets] = self.arithmetic.reduced(out[targets] + found)
-                empty[targets] = False
+                out[some] = self.arithmetic.reduced(out[some] + found)
+            empty[targets] = False
 
     def _tangents(self, cells: Sequence[ProgramCell]) -> dict[int, _Sparse]:
         """Derivatives by the cells of the values that all samples share, in forward mode."""
@@ -1008,6 +1013,32 @@ def factors(sweep: Sweep, names: Collection[str]) -> dict[str, tuple[Array, Arra
         right = np.stack([_repeated(R, batch) for _, R in pairs])
         found[node.name] = (left.swapaxes(2, 3) if wide > 1 else left[..., 0], right)
     return found
+
+
+def side_by_side(
+    found: Mapping[str, tuple[Array, Array]], steps: int, read_out: str | None
+) -> dict[str, tuple[Array, Array]]:
+    """Factors of labels that are the columns of several steps, from those with a row for each.
+
+    Parameters
+    ----------
+    found : mapping of str to (ndarray, ndarray)
+    steps : int
+        Targets of the sweep, in the order of evaluation, with equally many rows.
+    read_out : str or None
+        The matrix whose products are the labels: its other factor is the states of all steps.
+    """
+    own: dict[str, tuple[Array, Array]] = {}
+    for name, (L, R) in found.items():
+        places, d, units, batch = len(L), L.shape[1] // steps, L.shape[-1], R.shape[2]
+        if name == read_out:
+            # A sweep meets the last step first.
+            own[name] = np.eye(d, dtype=np.int64)[None], np.concatenate(R[::-1], axis=1)[None]
+            continue
+        left = L.reshape(places, steps, d, -1, units).swapaxes(1, 2)
+        left = np.broadcast_to(left, (places, d, steps, batch, units))
+        own[name] = left.reshape(places, d, -1, units), np.tile(R, (1, 1, steps))
+    return own
 
 
 def _repeated(value: Array, batch: int) -> Array:

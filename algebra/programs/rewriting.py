@@ -1,6 +1,7 @@
 r"""Programs rewritten: weights as values, values as unknowns, products of matrices from either end.
 
-**Rewritten.**  `rewritten` puts a value of new blocks in the place of a weight: W + U Vᵀ for W.
+**Rewritten.**  `rewritten` puts a value of new blocks in the place of a weight: W + U V for W; in
+the place of a product W x, W x + U (V x).
 
 **Lifted.**  `lifted` puts new blocks in the place of some values.  The labels are then functions of
 weights, samples and these blocks, and the labels of the program itself where each block is equal to
@@ -53,8 +54,10 @@ from algebra.programs.program import Builder, Node, Program, Shape, Value
 
 # The matrix by which a value enters another; None for the identity.
 _Matrix = Value | None
-# What stands in the place of a weight.
-Rule = Callable[[Builder, Value], Value]
+# What stands in the place of a weight, or of its product with a value.
+Rule = Callable[[Builder, Value, Value | None], Value]
+# Letters of the product of a matrix and a value.
+_PRODUCT = "ij,j->i"
 
 
 def rewritten(program: Program, rules: Mapping[str, Rule]) -> Program:
@@ -64,25 +67,36 @@ def rewritten(program: Program, rules: Mapping[str, Rule]) -> Program:
     ----------
     program : Program
     rules : mapping of str to callable
-        For each weight a map from a builder and the weight's value to the value in its place.
+        What makes, from a builder, a weight's value and a value x that it multiplies as a matrix,
+        the value in the place of the product; with None for x that in the place of the weight.
 
     Examples
     --------
     >>> build = Builder()
     >>> W, x = build.weight("W", (1, 2)), build.sample("X", (2,))
     >>> program = build.program(build.contract("ij,j->i", W, x))
-    >>> print(rewritten(program, {"W": lambda b, W: b.multiply(b.weight("g", (1, 2)), W)}))
+    >>> def scaled(build, W, x):
+    ...     return build.multiply(build.weight("g", (1,)), build.contract("ij,j->i", W, x))
+    >>> print(rewritten(program, {"W": scaled}))
     0  W       weight                       1×2
-    1  g       weight                       1×2
-    2  multiply (1, 0)                      1×2
-    3  X       sample                       2 per sample
-    4  contract ij,j->i (2, 3)              1 per sample
+    1  X       sample                       2 per sample
+    2  g       weight                       1
+    3  contract ij,j->i (0, 1)              1 per sample
+    4  multiply (2, 3)                      1 per sample
     """
-    build, values = Builder(), list[Value]()
-    for node in program.nodes:
-        value = build.copied(node, [values[k] for k in node.inputs])
+    build, values, ruled = Builder(), list[Value](), dict[int, Rule]()
+    for number, node in enumerate(program.nodes):
+        inputs = [values[k] for k in node.inputs]
+        if node.letters == _PRODUCT and node.inputs[0] in ruled:
+            value = ruled[node.inputs[0]](build, *inputs)
+        else:
+            learned = [
+                ruled[k](build, own, None) if k in ruled else own
+                for k, own in zip(node.inputs, inputs, strict=True)
+            ]
+            value = build.copied(node, learned)
         if node.op == "block" and not node.batched and node.name in rules:
-            value = rules[node.name](build, value)
+            ruled[number] = rules[node.name]
         values.append(value)
     for name, number in program.named.items():
         build.name(name, values[number])

@@ -21,6 +21,8 @@ from algebra.networks.base import Network
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Cell
 from algebra.problems.laws.pinned import prime_for, restrict
+from algebra.programs.balls import BallArithmetic
+from algebra.programs.jacobian import program_jacobian
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.time_limits import OutOfTime, check_time, phase
 
@@ -198,9 +200,25 @@ def rational_point(
     return weights, drawn(network.input_shape)
 
 
+def ball_columns(
+    network: Network,
+    weights: Mapping[str, np.ndarray],
+    X: np.ndarray,
+    number: int,
+    cells: Sequence[Cell],
+) -> np.ndarray:
+    """Columns of the Jacobian at a rational point, as balls of python-flint's precision.
+
+    The point's number determines all that is drawn besides weights and samples.
+    """
+    program, blocks = network.program(), network.ball_blocks(weights, X, number)
+    arithmetic, own = BallArithmetic(program, network.function), jacobian_of(network)
+    return program_jacobian(program, arithmetic, blocks, [own.place(cell) for cell in cells])
+
+
 def _entries(
     network: Network, minor: Minor, weights: Mapping[str, np.ndarray], X: np.ndarray
 ) -> arb_mat:
     """The minor as a matrix of balls."""
-    J = jacobian_of(network).ball_columns(weights, X, minor.number, minor.columns)
+    J = ball_columns(network, weights, X, minor.number, minor.columns)
     return arb_mat(len(minor.rows), len(minor.columns), J[list(minor.rows)].ravel().tolist())

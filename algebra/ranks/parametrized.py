@@ -12,6 +12,11 @@ from its value at the point: gains 1, amounts of ties 0, U and V as drawn
 of the network itself.  `algebra.ranks.updates` shows why a generic updated matrix is a generic
 point.
 
+**Derivatives** are those of the network's program in which products W x are those of the updated
+matrix (`algebra.problems.updates.Update.learned`), at the matrices W − U V.  An update that moves
+cells has no such product; its columns are sums of those of the cells (`moved_columns`).  Dual
+numbers (`Parametrized.updated`) use neither.
+
 **Gauge.**  U G and V G⁻ᵀ give the same matrix; with the first k columns of V fixed, which are a
 regular k×k matrix at a generic point, the other parameters still span the whole tangent: a change
 (dU, dV) is equivalent to (dU + U A, dV − A V), and A = dV_k V_k^{-1} makes the change of these
@@ -26,9 +31,9 @@ rank k but a set of smaller dimension (`learning_weights` gives its parameters).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property, lru_cache, partial
 from typing import Any, ClassVar
 
 import numpy as np
@@ -40,6 +45,7 @@ from algebra.networks.base import (
     LABELS,
     Axis,
     Cell,
+    ColumnFactors,
     Factors,
     Matrix,
     Network,
@@ -55,7 +61,9 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import CellwiseUpdate, Gain, LowRank, Update
 from algebra.programs.arrays import Function
 from algebra.programs.duals import DualValue
+from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Builder, Node, Program, Value
+from algebra.programs.residues import ModularArithmetic
 from algebra.ranks.generic_rank import GenericRank, generic_rank
 from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
 
@@ -175,10 +183,7 @@ class Parametrized(HasJacobian):
 
     def build(self) -> Program:
         """The network's program, in which each updated matrix is a value of new blocks."""
-        from algebra.programs.rewriting import rewritten
-
-        rules = {name: partial(_learned, name, update) for name, update in self.updates}
-        return rewritten(self.base.program(), rules)
+        return _rewritten(self.base.program(), self.updates)
 
     def function(self, node: Node) -> Function:
         return self.base.function(node)
@@ -223,35 +228,39 @@ class Parametrized(HasJacobian):
 
     # -- derivatives -----------------------------------------------------------------------
 
-    def _with_parameters(self, factors: Factors, point: Point, wanted: Sequence[str]) -> Factors:
-        """The factors of given matrices and arrays, from those of the network's matrices."""
-        found = {name: factors[name] for name in wanted if name in factors}
+    def recorded(self, what: str) -> tuple[Program, list[int]]:
+        """As the network's, with the parameters of the updates that have products of their own."""
+        return _recorded(self, what)
+
+    def modular(self, point: Point, program: Program) -> ModularArithmetic:
+        return self.base.modular(point, program)
+
+    def modular_blocks(self, point: Point) -> dict[str, Any]:
+        """The matrices before they are updated, and the parameters: see the module."""
+        drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)
+        weights, parameters = dict(point.weights), {}
         for name, update in self.updates:
-            arrays = update.arrays(self.base.shapes[name])
-            letters = [letter for letter in arrays if f"{letter}_{name}" in wanted]
-            if not letters or name not in factors:
-                continue
-            rows, label_columns = factors[name][0].shape[1], factors[name][1].shape[2]
-            drawn = drawn_parameters(self.base, dict(self.updates), point.p, point.seed)[name]
-            J = moved_columns(factors[name], update, point.weights[name], drawn, point.p)
-            at, one = 0, np.ones((1, 1, label_columns), np.int64)
-            for letter, own in arrays.items():
-                count = own[0] * own[1]
-                if letter in letters:
-                    block = J[:, at : at + count].reshape(1, rows, label_columns, count)
-                    found[f"{letter}_{name}"] = (block, one)
-                at += count
-        return found
+            if isinstance(update, LowRank):
+                U, V = (drawn[name][letter] for letter in "UV")
+                weights[name] = (weights[name] - point.matmul(U, V)) % point.p
+            for letter, own in update.arrays(self.base.shapes[name]).items():
+                value = drawn[name].get(letter, np.full(own, update.start(letter)))
+                parameters[f"{letter}_{name}"] = value.reshape(-1, 1, 1)
+        return self.base.modular_blocks(replace(point, weights=weights)) | parameters
 
-    def _matrices(self, names: Sequence[str]) -> list[str]:
-        """The network's matrices on which given matrices and arrays depend."""
-        needed = {self.parameters_of[n][0] if n in self.parameters_of else n for n in names}
-        return sorted(needed)
+    def place(self, cell: Cell) -> ProgramCell:
+        return cell if cell[0] in self.parameters_of else self.base.place(cell)
 
-    def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
-        wanted = list(self.shapes if names is None else names)
-        factors = self.base.modular_tangents(point, self._matrices(wanted))
-        return self._with_parameters(factors, point, wanted)
+    def factors_of(self, sweep: Sweep, names: Collection[str]) -> Factors:
+        """Those of the network's matrices; of parameters, and matrices in other places, columns."""
+        found = self.base.factors_of(sweep, [name for name in names if name in self.base.shapes])
+        updates, columns = dict(self.updates), ColumnFactors(self, sweep)
+        own = {name: found[name] for name in names if name in found}
+        return own | {
+            name: columns[name]
+            for name in names
+            if name not in own and (name in updates or name in self.parameters_of)
+        }
 
     def modular_readings(
         self,
@@ -260,9 +269,15 @@ class Parametrized(HasJacobian):
         names: Sequence[str] | None,
         units: Sequence[np.ndarray | None] | None = None,
     ) -> Factors:
-        wanted = list(self.shapes if names is None else names)
-        factors = self.base.modular_readings(what, point, self._matrices(wanted), units)
-        return self._with_parameters(factors, point, wanted)
+        wanted = set(self.shapes if names is None else names)
+        arrays = {name: of for name, of in self.parameters_of.items() if of[1].moves_cells}
+        needed = wanted - arrays.keys() | {arrays[n][0] for n in wanted & arrays.keys()}
+        found = super().modular_readings(what, point, sorted(needed), units)
+        for array in sorted(wanted & arrays.keys()):
+            name, update, *_ = arrays[array]
+            if name in found:
+                found[array] = moved_columns(found[name], update, point.weights[name], point.p)
+        return found
 
     def after(self, weights: Mapping[str, Matrix]) -> dict[str, Matrix]:
         """The updated matrices, over any ring."""
@@ -335,8 +350,23 @@ class NamedParametrized(HasUnits, Parametrized):
         return tuple(found)
 
 
-def _learned(name: str, update: Update, build: Builder, W: Value) -> Value:
-    return update.learned(build, W, name)
+def _learned(name: str, update: Update, build: Builder, W: Value, x: Value | None) -> Value:
+    return update.learned(build, W, name, x)
+
+
+def _rewritten(program: Program, updates: Iterable[tuple[str, Update]]) -> Program:
+    from algebra.programs.rewriting import rewritten
+
+    return rewritten(program, {name: partial(_learned, name, own) for name, own in updates})
+
+
+@lru_cache(maxsize=64)
+def _recorded(network: Parametrized, what: str) -> tuple[Program, list[int]]:
+    """See `Parametrized.recorded`."""
+    program, nodes = network.base.recorded(what)
+    own = _rewritten(program, [of for of in network.updates if not of[1].moves_cells])
+    number = {k: own.named[name] for name, k in program.named.items()}
+    return own, [number.get(k, own.output) for k in nodes]
 
 
 def parametrized(base: Network, updates: tuple[tuple[str, Update], ...]) -> Parametrized:

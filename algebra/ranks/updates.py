@@ -49,17 +49,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from algebra.linalg.modular import matmul
-from algebra.linalg.residues import Residues, random_residues, times
+from algebra.linalg.residues import Residues, random_residues
 from algebra.linalg.sparse import SparseMatrix
-from algebra.linalg.sums import added_groups
 from algebra.networks.base import Network
-from algebra.problems.updates import Gain, LowRank, Tied, Update
-from algebra.ranks.jacobian import jacobian
+from algebra.problems.updates import Gain, Tied, Update
 from algebra.time_limits import check_time
 
-# Number of cells whose columns are in memory at once.
-_AT_ONCE = 2048
 # The arrays of U and V, by matrix and letter.
 Drawn = dict[str, dict[str, Residues]]
 # A matrix, perhaps by its entries.
@@ -119,13 +114,12 @@ def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, se
 
 
 def moved_columns(
-    factors: tuple[np.ndarray, np.ndarray],
-    update: Update,
-    W: Weights,
-    drawn: Mapping[str, Residues],
-    p: int,
-) -> Residues:
-    """The columns of all parameters of an update, from the factors of its matrix.
+    factors: tuple[np.ndarray, np.ndarray], update: Update, W: Weights, p: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """The factors of the parameters of an update that moves cells, from those of its matrix.
+
+    Their columns are Σ times[i, j] L[:, i] ⊗ R[j, :], the sum over the cells that one moves.  The
+    sums over j, as functions of i and the parameter, are a product of a sparse matrix and R.
 
     Parameters
     ----------
@@ -134,97 +128,23 @@ def moved_columns(
     update : Update
     W : ndarray or SparseMatrix
         The updated matrix.
-    drawn : mapping of str to ndarray
-        Parameters of this matrix (`drawn_parameters`).
     p : int
     """
-    if isinstance(update, LowRank):
-        return _moved_by_factors(factors, update, drawn["U"], drawn["V"], p)
-    return _moved_by_cells(factors, update, W, p)
-
-
-def _moved_by_cells(
-    factors: tuple[np.ndarray, np.ndarray], update: Update, W: Weights, p: int
-) -> Residues:
-    """Columns Σ times[i, j] L[:, i] ⊗ R[j, :], the sum over the cells that a parameter moves.
-
-    A parameter k moves the cells (i, j) of which the sums over j, as functions of (i, k), are a
-    product of a sparse matrix and R; or the sums over i one of L and a sparse matrix.  The one
-    with fewer products is taken.
-    """
     L, R = factors
-    moves = cells_moved(update, W)
-    count, (rows, columns) = update.size(W.shape), W.shape
-    found = np.zeros((L.shape[1], R.shape[2], count), np.int64)
-    if not len(moves.rows) or not found.size:
-        return found.reshape(L.shape[1] * R.shape[2], count)
-    by_row, row_of = np.unique(moves.numbers * rows + moves.rows, return_inverse=True)
-    by_column, column_of = np.unique(moves.numbers * columns + moves.columns, return_inverse=True)
-    wide = L.shape[1] * (R.shape[2] if L.ndim == 4 else 1)
-    own, other = len(moves.rows) * R.shape[2], len(moves.rows) * wide
-    is_by_row = own + len(by_row) * wide <= other + len(by_column) * wide
-    if is_by_row:
-        pairs, size = by_row, rows
-        mix = SparseMatrix.sorted(row_of, moves.columns, moves.times, (len(pairs), columns))
-    else:
-        pairs, size = by_column, columns
-        mix = SparseMatrix.sorted(column_of, moves.rows, moves.times, (len(pairs), rows))
-    numbers, at = np.divmod(pairs, size)
+    moves, (rows, columns) = cells_moved(update, W), W.shape
+    count, samples = update.size(W.shape), R.shape[2]
+    pairs, of = np.unique(moves.numbers * rows + moves.rows, return_inverse=True)
+    mix = SparseMatrix.sorted(of, moves.columns, moves.times, (len(pairs), columns))
+    found = np.zeros((L.shape[1], samples, count), np.int64)
     for left, right in zip(L, R, strict=True):
-        check_time()
-        # Both factors with the axes (outputs, samples, entries); the mixed one by pairs.
-        left = left if left.ndim == 3 else left[:, None]
-        right = right.T[None]
-        own, other = (left, right) if is_by_row else (right, left)
-        flat = np.ascontiguousarray(other.reshape(-1, other.shape[2]).T)
-        mixed = mix.product(flat, p).T.reshape(*other.shape[:2], len(pairs))
-        found += _summed(own, mixed, at, numbers, count, p)
+        mixed = mix.product(right, p)
+        for c in range(samples):
+            check_time()
+            table = SparseMatrix(*np.divmod(pairs, rows), mixed[:, c], (count, rows))
+            one = left if left.ndim == 2 else left[:, c]
+            found[:, c] += table.product(np.ascontiguousarray(one.T), p).T
         found %= p
-    return found.reshape(-1, count)
-
-
-def _summed(
-    own: Residues, mixed: Residues, at: np.ndarray, numbers: np.ndarray, count: int, p: int
-) -> Residues:
-    """Σ own[o, c, at] mixed[o, c, pair] over the pairs of each number; axes of size 1 are repeated.
-
-    Pairs are sorted by number and place.
-    """
-    outputs, samples = (max(own.shape[k], mixed.shape[k]) for k in range(2))
-    found = np.zeros((outputs, samples, count), np.int64)
-    starts = np.flatnonzero(np.diff(numbers, prepend=-1))
-    if len(starts) == len(numbers):
-        found[..., numbers] = times(own[..., at], mixed, p)
-        return found
-    shape = count, own.shape[2]
-    for c in range(samples):
-        one, other = (part[:, min(c, part.shape[1] - 1)] for part in (own, mixed))
-        if len(other) == 1:
-            table = SparseMatrix(numbers, at, other[0], shape)
-            found[:, c] = table.product(np.ascontiguousarray(one.T), p).T
-        else:
-            for o in range(outputs):
-                values = times(one[min(o, len(one) - 1)][at], other[o], p)
-                found[o, c, numbers[starts]] = added_groups(values[None], starts, p)[0]
-    return found
-
-
-def _moved_by_factors(
-    factors: tuple[np.ndarray, np.ndarray], update: LowRank, U: Residues, V: Residues, p: int
-) -> Residues:
-    """Columns L[:, i] ⊗ (V R)[a] of the entries (i, a) of U, and (L U)[:, a] ⊗ R[j] of V."""
-    L, R = factors
-    left = matmul(L.reshape(-1, L.shape[-1]), U, p).reshape(*L.shape[:-1], -1)
-    right = np.stack([matmul(V, block, p) for block in R])
-    sides, k = {"U": (L, right), "V": (left, R)}, update.rank
-    cells = [("U", i, a) for i in range(len(U)) for a in range(k)]
-    cells += [("V", a, j) for a in range(k) for j in range(V.shape[1])]
-    found = np.zeros((L.shape[1] * R.shape[2], len(cells)), np.int64)
-    for start in range(0, len(cells), _AT_ONCE):
-        check_time()
-        part = slice(start, start + _AT_ONCE)
-        found[:, part] = jacobian(sides, cells[part], p)
-    return found
+    return found[None], np.ones((1, 1, samples), np.int64)
 
 
 def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:

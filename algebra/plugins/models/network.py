@@ -55,8 +55,9 @@ from algebra.programs.degrees import entry_bound
 from algebra.programs.duals import DualValue
 from algebra.programs.formal import EXPONENTIAL, Formal, FormalArithmetic
 from algebra.programs.generic import Model, arguments_are_independent, bytes_of_sample
-from algebra.programs.jacobian import ProgramCell, program_jacobian
+from algebra.programs.jacobian import ProgramCell
 from algebra.programs.program import Program, matrix_shape
+from algebra.programs.residues import ModularArithmetic
 from algebra.programs.tokens import one_hot, token_numbers
 
 if TYPE_CHECKING:
@@ -356,14 +357,6 @@ class ProgramNetwork(HasPieces):
         shape = self.program().weights[name]
         return (name, *np.unravel_index(i * self.shapes[name][1] + j, shape)) if shape else (name,)
 
-    def alive_outputs(self, support: Support) -> frozenset[int]:
-        """The outputs that are not 0 whatever the weights are, by their operations as sets."""
-        from algebra.programs.presence import presence
-
-        program, exists = self.program(), self._existing(support)
-        there = presence(program, exists, {}, self.vanishes_at_zero)[program.output].there
-        return frozenset(np.flatnonzero(there.reshape(self.d, -1).any(axis=1)).tolist())
-
     # -- points ----------------------------------------------------------------------------
 
     def on_piece(self, number: int, signs: Mapping[int, np.ndarray]) -> Self:
@@ -441,7 +434,7 @@ class ProgramNetwork(HasPieces):
         rng = random.Random(f"statistics/{point.p}/{point.seed}")
         shapes = self.program().weights
         own = {n: random_residues((*shapes[n], 1), point.p, rng) for n in self._statistics()}
-        taken = self._taken(point.weights, self.modular(point))
+        taken = self._taken(point.weights, ModularArithmetic(point.p))
         return own | self._tokens(point.seed) | self._placed(taken, point.X)
 
     def modular_duals(self, point: Point) -> dict[str, DualValue]:
@@ -451,12 +444,12 @@ class ProgramNetwork(HasPieces):
         moved = self._placed(moved, point.X.tangent)
         return {n: DualValue(v, moved.get(n, np.zeros_like(v))) for n, v in at.items()}
 
-    def modular(self, point: Point) -> FormalArithmetic:
+    def modular(self, point: Point, program: Program) -> FormalArithmetic:
         if not self.has_pattern:
             what = "it chooses by signs: they are those of a pattern each"
             raise not_known(self, "ranks", what)
         signs = self.__dict__.get("_signs", {})
-        return FormalArithmetic(Formal(point.p, point.seed, signs), self.program())
+        return FormalArithmetic(Formal(point.p, point.seed, signs), program)
 
     def modular_tangents(self, point: Point, names: Sequence[str] | None) -> Factors:
         self._check_memory(list(self.shapes) if names is None else list(names))
@@ -490,13 +483,6 @@ class ProgramNetwork(HasPieces):
         balls = {n: as_balls(w) for n, w in weights.items()}
         placed = self._placed(self._taken(balls, arithmetic), as_balls(X))
         return own | tokens | placed
-
-    def ball_columns(
-        self, weights: Mapping[str, np.ndarray], X: np.ndarray, number: int, cells: Sequence[Cell]
-    ) -> np.ndarray:
-        program, places = self.program(), [self.place(cell) for cell in cells]
-        blocks = self.ball_blocks(weights, X, number)
-        return program_jacobian(program, BallArithmetic(program), blocks, places)
 
     # -- bounds ----------------------------------------------------------------------------
 

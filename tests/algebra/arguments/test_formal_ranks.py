@@ -224,7 +224,7 @@ def test_a_unit_may_stay_the_same_and_change_again(activation):
         weights["W"][(i + 1) % 3, i] = rng.randrange(1, p)
     weights["c"][0, 0] = rng.randrange(1, p)
     X = np.array([[rng.randrange(p)] for _ in range(7)])
-    ring = net.modular(Point(p, 0, weights, X))
+    ring = net.modular(Point(p, 0, weights, X), net.program())
     sums = [int(a[0, 0]) for a in sums_in(net, ring, weights, X)]
     groups = [len(list(group)) for _, group in groupby(sums)]
     assert len(set(sums)) == len(groups)
@@ -254,7 +254,7 @@ def test_sums_meet_no_more_often_than_the_bound_says():
     for seed in range(runs):
         weights = {name: rng.integers(0, p, shape) for name, shape in net.shapes.items()}
         X = rng.integers(0, p, net.input_shape)
-        ring = net.modular(Point(p, seed, weights, X))
+        ring = net.modular(Point(p, seed, weights, X), net.program())
         sums = np.concatenate(sums_in(net, ring, weights, X), axis=1)
         met += any(len(set(row) - {0}) < 4 for row in sums.tolist())
     assert 0.2 * net.formal_collisions / p < met / runs < net.formal_collisions / p

@@ -8,10 +8,18 @@ import pytest
 
 from algebra.certificates.vanishing import labels_vanish, vanishing_certificate
 from algebra.checker.checks import CheckFailed
-from algebra.checker.vanishing import check_vanishing, inputs_that_reach
+from algebra.checker.vanishing import check_vanishing, outputs_reached
 from algebra.families.certify import certify
 from algebra.families.verify import verify
-from matchprob import LinearEstimator, LinearFeedForward, LinearRNN, Problem, ShallowReLU
+from matchprob import (
+    RNN,
+    FeedForward,
+    LinearEstimator,
+    LinearFeedForward,
+    LinearRNN,
+    Problem,
+    ShallowReLU,
+)
 
 
 def cut(kind, first, second):
@@ -36,7 +44,7 @@ def test_exactly_the_disconnected_ones(kind):
             said.append(words)
 
         if (second @ first).any():
-            with pytest.raises(CheckFailed, match="inputs reach"):
+            with pytest.raises(CheckFailed, match="are reached"):
                 check_vanishing(problem, "maximal", 0, 0, say)
         else:
             check_vanishing(problem, "maximal", 0, 0, say)
@@ -53,6 +61,18 @@ def test_the_certificate_verifies(kind):
     assert verify(made.to_dict()).holds
 
 
+def test_leaks_and_gains_are_on_paths():
+    """States that are 0 since their leaks, or the gains of what is sent, do not exist."""
+    for more, support in (
+        ({"leak": "learnable"}, {"leak": [[0], [0]]}),
+        ({"state": "currents", "gain": "rates"}, {"g": [[0], [0]]}),
+    ):
+        net = RNN(n=2, T=2, b=1, d=1, m=2, activation="sigmoid", **more)
+        found = certify(Problem(net, {"W": "all"}, support=support))
+        assert found.evidence == {"labels_vanish": True}
+        assert verify(found.to_dict()).holds
+
+
 def test_another_claim_is_refused():
     """Labels that are 0 do not make an allocation minimal, and take part in no equation."""
     problem = cut("linear", np.zeros((2, 2), int), np.array([[1, 1]]))
@@ -67,6 +87,10 @@ NETS = [
     LinearFeedForward(q=2, widths=(3, 2), d=2, m=2),
     ShallowReLU(q=2, n=3, d=2, m=3),
     LinearEstimator(q=2, d=1, m=2),
+    RNN(n=3, T=2, b=1, d=2, m=1, activation="tanh", biases=True, leak="1/3"),
+    RNN(n=3, T=2, b=1, d=2, m=2, activation="erf", state="currents", initial="learnable"),
+    RNN(n=3, T=2, b=1, d=2, m=1, activation="softplus", read="all"),
+    FeedForward(q=2, widths=(3, 2), d=2, m=2, activation="tanh"),
 ]
 
 
@@ -83,7 +107,7 @@ def test_two_ways_and_random_weights_agree(network):
             if trial % 5
         }
         vanish = labels_vanish(network, support)
-        assert vanish == (not inputs_that_reach(network, support).any())
+        assert vanish == (not outputs_reached(network, support).any())
         found = False
         for _ in range(6):
             weights = {
@@ -98,13 +122,12 @@ def test_two_ways_and_random_weights_agree(network):
     assert min(seen.values()) > 5
 
 
-def test_inputs_are_told_apart():
-    """Only inputs on a path count: the output reads unit 0, which reads unit 1 once or twice."""
-    support = {"D": [[1, 0]], "W": [[0, 1], [1, 0]], "B": [[1, 0], [0, 0]]}
-    for T, found in ((1, [False, False]), (2, [True, False])):
-        network = LinearRNN(n=2, T=T, b=2, d=1, m=1)
-        assert inputs_that_reach(network, support).tolist() == found
-    support["B"] = [[0, 0], [0, 1]]
-    for T in (1, 2):
-        network = LinearRNN(n=2, T=T, b=2, d=1, m=1)
-        assert inputs_that_reach(network, support).tolist() == [False, True]
+def test_outputs_are_told_apart():
+    """Only outputs on a path count: one reads unit 0, which reads unit 1."""
+    support = {"D": [[1, 0], [0, 0]], "W": [[0, 1], [0, 0]], "B": [[1], [0]]}
+    for T in (1, 2, 3):
+        network = LinearRNN(n=2, T=T, b=1, d=2, m=1)
+        assert outputs_reached(network, support).tolist() == [False, False]
+        support["B"] = [[0], [1]]
+        assert outputs_reached(network, support).tolist() == [True, False]
+        support["B"] = [[1], [0]]

@@ -20,6 +20,7 @@ from algebra.programs.balls import as_balls, ball_product
 from algebra.ranks.derivatives import dual_point
 from algebra.ranks.generic_rank import generic_rank, rank_at
 from algebra.ranks.jacobian import all_cells, columns_at, jacobian, random_point
+from algebra.ranks.minors import ball_columns
 from algebra.ranks.parametrized import Parametrized
 from matchprob import Problem
 from tests.algebra.networks.conformance import (
@@ -77,7 +78,7 @@ def test_columns_are_differences(seed):
     point, cells, step = drawn_point(net, rng), all_cells(net), 1e-5
     weights, X = doubles(point)
     J = net.jacobian(weights, X, cells)
-    balls = net.ball_columns(*mapped(as_rationals, point), 0, cells)
+    balls = ball_columns(net, *mapped(as_rationals, point), 0, cells)
     np.testing.assert_allclose(J, np.vectorize(float, otypes=[float])(balls), rtol=1e-9, atol=1e-9)
     for (name, i, j), column in zip(cells, J.T, strict=True):
         up, down = ({**weights, name: weights[name].copy()} for _ in range(2))

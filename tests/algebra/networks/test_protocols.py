@@ -27,6 +27,7 @@ from algebra.problems.problem import Problem
 from algebra.problems.updates import Gain
 from algebra.programs.program import Builder
 from algebra.ranks.generic_rank import network_rank
+from algebra.ranks.minors import ball_columns
 from algebra.ranks.parametrized import learning_rank, parametrized
 from algebra.systems.forms import forms, preferred_form
 from tests.refusals import refuses
@@ -133,7 +134,7 @@ def test_balls_of_a_chain_are_its_jacobian():
         weights = {n: rng.integers(-3, 4, s).astype(object) for n, s in network.shapes.items()}
         X = rng.integers(-3, 4, network.input_shape).astype(object)
         cells = [(n, *cell) for n, shape in network.shapes.items() for cell in np.ndindex(shape)]
-        balls, factors = network.ball_columns(weights, X, 0, cells), network.tangents(weights, X)
+        balls, factors = ball_columns(network, weights, X, 0, cells), network.tangents(weights, X)
         for k, (name, i, j) in enumerate(cells):
             left, right = factors[name]
             column = sum(np.outer(L[:, i], R[j]) for L, R in zip(left, right, strict=True))

@@ -19,7 +19,7 @@ def test_factors_give_the_columns(seed):
     net = small(random.Random(seed))
     point, program = random_point(net, P, seed), net.program()
     blocks = placed(program, point.weights, {"X": point.X})
-    sweep = Sweep(program, net.modular(point), blocks)
+    sweep = Sweep(program, net.modular(point, net.program()), blocks)
     cells, found = all_cells(net), factors(sweep, net.shapes)
     assert set(found) == set(net.shapes)
     assert np.array_equal(jacobian(found, cells, P), sweep.jacobian(cells))
@@ -33,7 +33,7 @@ def test_what_a_value_does_not_depend_on_is_missing():
     point, program = random_point(net, P, 0), net.program()
     blocks = placed(program, point.weights, {"X": point.X})
     target = program.named["states 0"]
-    sweep = Sweep(program, net.modular(point), blocks, target=target)
+    sweep = Sweep(program, net.modular(point, net.program()), blocks, target=target)
     found = factors(sweep, net.shapes)
     assert net.stages()[0].matrix in found
     assert net.output not in found
