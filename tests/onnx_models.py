@@ -191,6 +191,23 @@ MODELS["transformer"] = functools.partial(block, False, "LayerNormalization", "t
 MODELS["causal"] = functools.partial(block, True, "RMSNormalization", "none")
 
 
+@model
+def positions_first() -> Any:
+    """Products as torch writes them for attention: positions first, made one axis with samples."""
+    net = Net()
+    x = net.input("x", 3, 4)
+    h = net("Transpose", x, perm=[1, 0, 2])
+    rows = net("Reshape", h, net.tensor(np.array([-1, 4])))
+    first = net("Gemm", rows, net.weight("A", 4, 4), net.weight("a", 4), transB=1)
+    first = net("MatMul", first, net.weight("B", 4, 4))
+    size = net("Gather", net("Shape", first), net.tensor(np.array([1])))
+    shape = net("Concat", net.tensor(np.array([3, -1])), size, axis=0)
+    h = net("Tanh", net("Reshape", first, shape))
+    h = net("Add", x, net("Transpose", h, perm=[1, 0, 2]))
+    h = net("Reshape", h, net.tensor(np.array([0, 12])))
+    return net.model(net.linear("head", h, 12, 2))
+
+
 def recurrent(op: str, gates: int, direction: str = "forward", **attributes: Any) -> Any:
     """A recurrent layer over three steps, its last state read."""
     net, both = Net(), 2 if direction == "bidirectional" else 1

@@ -17,29 +17,11 @@ from algebra.errors import InputError, shown
 from algebra.plugins.models.onnx.reader import OPERATORS, moved_tokens
 from algebra.plugins.models.onnx.scope import Call, Known
 from algebra.plugins.models.onnx.shapes import MOVED
-from algebra.plugins.models.onnx.values import Item, Moves, Tokens
+from algebra.plugins.models.onnx.values import Item, Merged, Moves, Tokens
 from algebra.plugins.models.onnx.weights import Parameter, Weights
 
 # The ONNX operator set that the entries of the table use.
 _OPSET = 23
-
-
-@dataclass(frozen=True)
-class Merged:
-    """A value in which the axis of the samples is merged with axes before it.
-
-    The entries of a sample are not contiguous along the merged axis, so only some operators apply.
-
-    Attributes
-    ----------
-    item : Item
-        The value with separate axes.
-    count : int
-        How many are one.
-    """
-
-    item: Item
-    count: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,7 +60,7 @@ class Repeated:
 
 # Samples for which constants with an axis of the samples are computed.
 FEW = 3
-Operand = Known | Parameter | Merged
+Operand = Known | Parameter
 
 
 class AtenCall:
@@ -159,14 +141,7 @@ class AtenCall:
     def _call(
         self, op: str, inputs: list[Operand | None], attributes: Mapping[str, Any], outputs: int
     ) -> Call:
-        given: list[Known | Parameter | None] = []
-        for value in inputs:
-            if isinstance(value, Merged):
-                raise InputError(
-                    "the axis of the samples was made one with axes before it: put it first"
-                )
-            given.append(value)
-        return Call(self.moves, op, _OPSET, given, attributes, self.weights, outputs)
+        return Call(self.moves, op, _OPSET, inputs, attributes, self.weights, outputs)
 
     def shape(self, value: Operand | None) -> tuple[int, ...]:
         """The shape in the graph."""
@@ -176,10 +151,7 @@ class AtenCall:
             return value.shape
         if isinstance(value, Tokens):
             return self.moves.shape_of(value)
-        if isinstance(value, Merged):
-            shape = self.moves.shape(value.item)
-            return (math.prod(shape[: value.count]), *shape[value.count :])
-        return self.moves.shape(self.item(value))
+        return self.moves.shape(value if isinstance(value, Merged) else self.item(value))
 
     def axes(self, name: str = "dim", of: str = "self") -> list[int]:
         """Axes counted from 0; all of them if none are given."""

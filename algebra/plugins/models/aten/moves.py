@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.plugins.models.aten.call import AtenCall, AtenOperator, Merged, Repeated, int64_array
+from algebra.plugins.models.aten.call import AtenCall, AtenOperator, Repeated, int64_array
 from algebra.plugins.models.aten.orders import put_at
-from algebra.plugins.models.onnx.values import Flags, Item, Tokens
+from algebra.plugins.models.onnx.values import Flags, Item, Merged, Tokens
 from algebra.plugins.models.onnx.weights import Parameter
 
 _END = np.iinfo(np.int64).max
@@ -25,17 +25,6 @@ def _embedding(call: AtenCall) -> Any:
 
 def _view(call: AtenCall) -> Any:
     value, wanted = call["self"], list(call.option("size", call.option("shape")))
-    if isinstance(value, Merged):
-        return call.moves.reshaped(value.item, wanted)
-    if isinstance(value, Item) and value.batch:
-        shape = call.shape(value)
-        if -1 in wanted:
-            wanted[wanted.index(-1)] = math.prod(shape) // -math.prod(wanted)
-        lead = math.prod(shape[: value.batch])
-        first = wanted[0] // lead if wanted else 0
-        if lead > 1 and first * lead == wanted[0] and first % call.moves.batch == 0:
-            apart = [*shape[: value.batch], first, *wanted[1:]]
-            return Merged(call.moves.reshaped(value, apart), value.batch + 1)
     return call.run("Reshape", value, int64_array(*wanted), allowzero=1)
 
 

@@ -15,10 +15,10 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError
-from algebra.plugins.models.aten.call import AtenCall, AtenOperator, Merged, Operand, int64_array
+from algebra.plugins.models.aten.call import AtenCall, AtenOperator, Operand, int64_array
 from algebra.plugins.models.aten.moves import MOVES
 from algebra.plugins.models.aten.orders import ORDERS, one_hot
-from algebra.plugins.models.onnx.values import Flags, Item, Tokens, letters_of
+from algebra.plugins.models.onnx.values import Flags, Item, Merged, Tokens, letters_of
 
 
 def _same(op: str, **attributes: Any) -> AtenOperator:

@@ -12,7 +12,7 @@ from algebra.errors import InputError, shown
 from algebra.plugins.models.onnx.elementwise import raised, softmax
 from algebra.plugins.models.onnx.neighbourhoods import check_images, lengths, per_channel
 from algebra.plugins.models.onnx.scope import Call, Operator
-from algebra.plugins.models.onnx.values import Flags, Item, fraction, letters_of
+from algebra.plugins.models.onnx.values import Flags, Item, Merged, fraction, letters_of
 from algebra.plugins.models.onnx.weights import Parameter
 
 # The attribute's default, 1e-05 as binary32.
@@ -67,14 +67,23 @@ def _stacks(call: Call, a: Item, b: Item) -> Item:
     return call.move(found, call.places(found).reshape(shape), places[0] if places else None)
 
 
-def _matmul(call: Call) -> Item:
-    return multiply_matrices(call, call.item(0), call.item(1))
+def _matmul(call: Call) -> Item | Merged:
+    a, b = call.given(0), call.item(1)
+    if isinstance(a, Merged) and b.batch is None and b.ndim == 2:
+        return Merged(multiply_matrices(call, a.item, b), a.count)
+    return multiply_matrices(call, call.item(0), b)
 
 
-def _gemm(call: Call) -> Item:
-    a, b = call.item(0), call.item(1)
-    if call.option("transA", 0):
-        a = call.transposed(a, [1, 0])
+def _gemm(call: Call) -> Item | Merged:
+    given, b = call.given(0), call.item(1)
+    turned = call.option("transA", 0)
+    if isinstance(given, Merged) and not turned and b.batch is None and b.ndim == 2:
+        return Merged(_affine(call, given.item, b), given.count)
+    a = call.item(0)
+    return _affine(call, call.transposed(a, [1, 0]) if turned else a, b)
+
+
+def _affine(call: Call, a: Item, b: Item) -> Item:
     if call.option("transB", 0):
         b = call.transposed(b, [1, 0])
     found = call.scaled(multiply_matrices(call, a, b), fraction(call.option("alpha", 1)))

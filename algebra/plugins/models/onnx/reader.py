@@ -10,7 +10,8 @@ from __future__ import annotations
 
 import fnmatch
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -178,7 +179,27 @@ class _Reader:
         found = self.weights.read(
             self.known.get(name), f"{self.path}: the output `{one_line(name)}`"
         )
+        self.assumed += self._stored_once(found)
         return replace(found, assumed=(*self.assumed, *self.moves.assumed))
+
+    def _stored_once(self, found: Read) -> Iterator[str]:
+        """What is said of vectors of one number that several nodes use, such as norms of ones."""
+        uses, same = Counter[str](), dict[str, str]()
+        for node in self.opened.graph.node:
+            names = {same.get(name, name) for name in node.input}
+            if node.op_type == "Identity" and names:
+                same |= dict.fromkeys(node.output, names.pop())
+            else:
+                uses.update(names)
+        for name, shape in found.parameters.items():
+            if uses[name] < 2 or len(shape) != 1 or shape[0] < 2:
+                continue
+            table, _ = found.values[name]
+            if (table == table[0]).all():
+                yield (
+                    f"`{one_line(name)}` is one parameter of {uses[name]} nodes (some exporters "
+                    "store equal norms and biases of an untrained network once)"
+                )
 
     def _one_number(self, given: Input) -> np.ndarray:
         """An input that is the same number everywhere, and for all samples."""

@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.plugins.models.onnx.values import Item, Moves, Tokens
+from algebra.plugins.models.onnx.values import Item, Merged, Moves, Tokens
 from algebra.plugins.models.onnx.weights import Parameter, Weights
 
 _RECURRENT = ("RNN", "GRU", "LSTM")
 # The object that a name of the graph represents.
-Known = np.ndarray | Item | Tokens
+Known = np.ndarray | Item | Tokens | Merged
 
 
 class Call(Moves):
@@ -78,6 +78,10 @@ class Call(Moves):
             return self.constant(found, f"input {k}{name}")
         if found is None:
             raise InputError(f"its input {k} is missing")
+        if isinstance(found, Merged):
+            raise InputError(
+                "the axis of the samples was made one with axes before it: put it first"
+            )
         if isinstance(found, Tokens):
             raise InputError(
                 f"it computes with the input `{found.name}` of whole numbers, which may only "

@@ -11,7 +11,7 @@ from algebra.errors import InputError, shown
 from algebra.plugins.models.onnx.bounds import MODEL_LIMITS
 from algebra.plugins.models.onnx.orders import taken
 from algebra.plugins.models.onnx.scope import Call, Operator
-from algebra.plugins.models.onnx.values import MOST_AXES, Item, Tokens, letters_of
+from algebra.plugins.models.onnx.values import MOST_AXES, Item, Merged, Tokens, letters_of
 from algebra.plugins.models.onnx.weights import Parameter
 
 
@@ -21,6 +21,8 @@ def _shape(call: Call) -> np.ndarray:
         sizes: tuple[int, ...] = found.array.shape
     elif isinstance(found, Tokens):
         sizes = call.shape_of(found)
+    elif isinstance(found, Merged):
+        sizes = call.shape(found)
     else:
         sizes = call.shape(call.item(0))
     return np.array(sizes[slice(call.option("start", 0), call.option("end", None))], np.int64)
@@ -43,12 +45,14 @@ def _one_hot(call: Call) -> Item:
     return call.tokens(which, unit)
 
 
-def _reshape(call: Call) -> Item:
-    item, wanted = call.item(0), call.listed(1, "shape", "the shape") or []
+def _reshape(call: Call) -> Item | Merged:
+    found = call.given(0)
+    item = found if isinstance(found, Merged) else call.item(0)
+    wanted = call.listed(1, "shape", "the shape") or []
     if not call.option("allowzero", 0):
         old = call.shape(item)
         wanted = [old[k] if size == 0 and k < len(old) else size for k, size in enumerate(wanted)]
-    return call.reshaped(item, wanted)
+    return call.merged(item, wanted)
 
 
 def _flatten(call: Call) -> Item:

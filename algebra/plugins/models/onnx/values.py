@@ -86,6 +86,25 @@ class Signs(Flags):
 
 
 @dataclass(frozen=True, eq=False)
+class Merged:
+    """A value in which the axis of the samples is merged with axes before it.
+
+    The entries of a sample are not contiguous along the merged axis, so only some operators apply:
+    attention with positions first makes such rows for one product with a weight.
+
+    Attributes
+    ----------
+    item : Item
+        The value with separate axes.
+    count : int
+        How many are one.
+    """
+
+    item: Item
+    count: int
+
+
+@dataclass(frozen=True, eq=False)
 class Tokens:
     """Integers that choose rows of a table: an input (tokens), or places of largest entries.
 
@@ -300,8 +319,11 @@ class Moves:
         self.batch = batch
         self.assumed = [] if assumed is None else assumed
 
-    def shape(self, item: Item) -> Shape:
+    def shape(self, item: Item | Merged) -> Shape:
         """The shape in the graph."""
+        if isinstance(item, Merged):
+            apart = self.shape(item.item)
+            return (math.prod(apart[: item.count]), *apart[item.count :])
         return tuple(
             size * (self.batch if axis == item.batch else 1) for axis, size in enumerate(item.shape)
         )
@@ -428,6 +450,22 @@ class Moves:
                 own = [*wanted[:axis], size // self.batch, *wanted[axis + 1 :]]
                 return self.move(item, self.places(item).reshape(own), axis)
         raise InputError(f"the shape {old} becomes {tuple(wanted)}, which splits the batch axis")
+
+    def merged(self, item: Item | Merged, shape: Sequence[int]) -> Item | Merged:
+        """Another shape, in which the axis of the samples may be one with all axes before it."""
+        if isinstance(item, Merged):
+            return self.reshaped(item.item, shape)
+        if not item.batch or not shape:
+            return self.reshaped(item, shape)
+        old, wanted = self.shape(item), list(shape)
+        if wanted.count(-1) == 1 and 0 not in wanted:
+            wanted[wanted.index(-1)] = math.prod(old) // -math.prod(wanted)
+        lead = math.prod(old[: item.batch])
+        first, rest = divmod(wanted[0], lead) if lead > 1 else (0, 0)
+        if not first or rest or first % self.batch:
+            return self.reshaped(item, shape)
+        apart = [*old[: item.batch], first, *wanted[1:]]
+        return Merged(self.reshaped(item, apart), item.batch + 1)
 
     def transposed(self, item: Item, axes: Sequence[int]) -> Item:
         """The axes in another order."""

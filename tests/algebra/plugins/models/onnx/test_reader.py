@@ -67,6 +67,18 @@ def test_weights_are_exact(tmp_path):
     assert [Fraction(int(v), denominator) for v in table.ravel()] == [tenth, 3]
 
 
+def test_norms_that_an_exporter_stored_once_are_named(tmp_path):
+    """Two norms of ones are one parameter of the file; one of a trained network may be, too."""
+    for scale, said in ((np.ones(2), 1), (np.array([1.0, 2.0]), 0)):
+        net = Net()
+        x, s = net.input("x", 2), net.tensor(scale, "s")
+        again = net("Identity", s)
+        h = net("LayerNormalization", net("LayerNormalization", x, s), again)
+        read = read_onnx(written(net, tmp_path, h))
+        assert len(read.assumed) == said
+        assert all("`s` is one parameter of 2 nodes" in text for text in read.assumed)
+
+
 def test_what_is_refused_in_one_line(tmp_path):
     """Damaged files, unknown operators, shapes without sizes, mixed samples, rounded weights."""
     whole = save("convnet", tmp_path)
