@@ -339,3 +339,112 @@ def _turned(net: Net, h: str) -> str:
 def _guarded(net: Net, h: str) -> str:
     """log x for x > 0, and x otherwise: what is not chosen may be no number."""
     return str(net("Where", net("Greater", h, net.tensor(np.array(0.0))), net("Log", h), h))
+
+
+# -- entries at places, products, masks ----------------------------------------------------------
+
+
+def repeated(net: Net, h: str, *indices: Any) -> str:
+    """Whole numbers of the file, the same for each sample."""
+    table = np.array(indices)[None]
+    first = net("Shape", h, end=1)
+    shape = net("Concat", first, numbers(net, *table.shape[1:]), axis=0)
+    return str(net("Expand", net.tensor(table), shape))
+
+
+for _kept in (0, 1):
+    plain("ReduceProd", (2, 3), 1, opset=17, axes=[1, 2], keepdims=_kept)
+for _which in (dict[str, int](), {"exclusive": 1, "reverse": 1}):
+
+    @around(f"CumProd {_which}", (2, 3), 6, 26)
+    def _products(net: Net, h: str, which: dict[str, int] = _which) -> str:
+        return str(net("CumProd", h, net.tensor(np.array(2)), **which))
+
+
+for _how in ("none", "add", "mul", "max", "min"):
+
+    @around(f"ScatterElements {_how}", (3, 2), 6)
+    def _scattered(net: Net, h: str, how: str = _how) -> str:
+        """Rows of a table with others at their places, two at one unless they replace them."""
+        at = numbers(net, 0, 1 if how == "none" else 0)
+        at = net("Unsqueeze", at, numbers(net, 1))
+        table = net("ScatterElements", net.weight("table", 3, 2), at, net.weight("rows", 2, 1),
+                    reduction=how)  # fmt: skip
+        return str(net("Add", net("Tanh", h), table))
+
+    @around(f"ScatterND {_how}", (3, 2), 6)
+    def _blocks(net: Net, h: str, how: str = _how) -> str:
+        """Rows of the values of all samples, the samples along the second axis."""
+        h = net("Transpose", h, perm=[1, 0, 2])
+        at = net.tensor(np.array([[2], [0 if how == "none" else 2]]))
+        part = net("Slice", net("Tanh", h), numbers(net, 0), numbers(net, 2))
+        return str(net("Transpose", net("ScatterND", h, at, part, reduction=how), perm=[1, 0, 2]))
+
+
+@around("ScatterElements of each sample", (3, 2), 6)
+def _added(net: Net, h: str) -> str:
+    part = net("Slice", net("Tanh", h), numbers(net, 0), numbers(net, 2), numbers(net, 1))
+    at = repeated(net, h, [0, 2], [2, -1])
+    return str(net("ScatterElements", h, at, part, axis=1, reduction="add"))
+
+
+@around("GatherElements of each sample", (3, 2), 4)
+def _elements(net: Net, h: str) -> str:
+    return str(net("GatherElements", h, repeated(net, h, [0, 2], [2, -1]), axis=1))
+
+
+@around("GatherND of each sample", (3, 2), 6)
+def _gathered(net: Net, h: str) -> str:
+    own = net("GatherND", h, repeated(net, h, [0], [-1]), batch_dims=1)
+    entries = net("GatherND", net.weight("table", 3, 2), net.tensor(np.array([[0, 1], [2, 0]])))
+    rows = net("Transpose", h, perm=[1, 0, 2])
+    last = net("Transpose", net("GatherND", rows, net.tensor(np.array([[2]]))), perm=[1, 0, 2])
+    return str(net("Concat", net("Mul", own, entries), last, axis=1))
+
+
+@around("a mixture of two experts", (4,), 4)
+def _mixture(net: Net, h: str) -> str:
+    values, at = net("TopK", h, numbers(net, 2), outputs=2, axis=-1)
+    gates = net("ScatterElements", net("Mul", h, net.tensor(0.0)), at,
+                net("Softmax", values, axis=-1), axis=1)  # fmt: skip
+    return str(net("Mul", gates, net("Tanh", h)))
+
+
+@around("masked extremes", (2, 4), 12)
+def _masked(net: Net, h: str) -> str:
+    """Largest entries, their places and sums of exponentials, of those that a mask leaves."""
+    mask = net.tensor(np.array([[True, False, True, True], [True, True, True, False]]))
+    left = net("Where", mask, h, net.tensor(-np.inf))
+    top, _ = net("TopK", left, numbers(net, 2), outputs=2, axis=-1)
+    first = net("ArgMax", left, axis=-1, keepdims=0)
+    rows = net("Gather", net.weight("rows", 4, 2), first)
+    total = net("ReduceLogSumExp", left, numbers(net, 2))
+    logs = net("Where", mask, net("LogSoftmax", left, axis=-1), net.tensor(0.0))
+    best = net("MaxPool", net("Pad", h, numbers(net, 0, 0, 1, 0, 0, 0), net.tensor(-np.inf)),
+               kernel_shape=[5])  # fmt: skip
+    number = net("Cast", first, to=11)
+    number = net("Unsqueeze", number, numbers(net, 2))
+    parts = net("Concat", top, rows, net("Add", total, number), best, axis=-1)
+    half = net("Gather", logs, numbers(net, 0), axis=1)
+    flat = net("Reshape", parts, numbers(net, -1, 12))
+    return str(net("Concat", net("Slice", flat, numbers(net, 0), numbers(net, 8), numbers(net, 1)),
+                   net("Reshape", half, numbers(net, -1, 4)), axis=-1))  # fmt: skip
+
+
+@around("numbers that are finite", (4,), 4)
+def _finite(net: Net, h: str) -> str:
+    found = net("Where", net("IsNaN", h), net.tensor(1.0), net("Tanh", h))
+    return str(net("Where", net("IsInf", found), net.tensor(2.0), found))
+
+
+@around("Einsum with dots", (2, 3), 6)
+def _dots(net: Net, h: str) -> str:
+    made = net("Einsum", h, net.weight("a", 3, 2), equation="...i,ij->...j")
+    whole = net("Einsum", h, net.weight("b", 3, 2), equation="...i,i...")
+    return str(net("Concat", net("Reshape", made, numbers(net, -1, 4)), whole, axis=-1))
+
+
+@around("no entries", (4,), 4)
+def _empty(net: Net, h: str) -> str:
+    none = net("Slice", h, numbers(net, 4), numbers(net, 4), numbers(net, 1))
+    return str(net("Concat", net("Tanh", h), none, axis=1))

@@ -936,6 +936,8 @@ def _sorted_moves(node: Node, start: int, size: int) -> list[tuple[Array | slice
     repeated = _repeated_axes(node)
     few = tuple(0 if axis in repeated else slice(None) for axis in range(len(node.shape)))
     where = node.where[few].ravel()
+    if not where.size:
+        return []
     inside = (where >= start) & (where < start + size)
     run = slice(int(inside.argmax()), where.size - int(inside[::-1].argmax()))
     entries = consecutive(where[run])

@@ -346,8 +346,8 @@ def _checked(
         (piece.model for piece in training_pieces(found, subset, seed=seed)), names,
         program=found.program, here=None if here is None else here.model,
         samples=None if here is None else here.samples,
-        after=lambda masks: moved_model(found, here, masks, seed=seed), absent=found.absent,
-        stopped=found.stopped, seed=seed, progress=advance,
+        after=lambda masks, draw: moved_model(found, here, masks, draw, seed=seed),
+        absent=found.absent, stopped=found.stopped, seed=seed, progress=advance,
     )  # fmt: skip
     size = sum(every[name] for name in names)
     unmatched = tuple(pattern for pattern, own in by_pattern.items() if not own)

@@ -205,23 +205,24 @@ def frozen(read: Read, learns: Sequence[str]) -> Mapping[str, tuple[np.ndarray, 
 
 
 def moved_model(
-    read: Read, own: Piece | None, masks: Mapping[str, np.ndarray], *, seed: int = 0
+    read: Read, own: Piece | None, masks: Mapping[str, np.ndarray], draw: int = 0, *, seed: int = 0
 ) -> Model:
     """The model after the entries of some masks have moved from its own weights, at its samples.
 
-    Its pattern is that of a backward pass.
+    By 1, 8, 4, 2, 1, … times their own sizes; its pattern is that of a backward pass.
     """
     from numeric.programs.patterns import doubles, own_patterns
 
     assert own is not None
-    rng = np.random.default_rng([seed, sum(int(mask.sum()) for mask in masks.values())])
+    by = 1 << (3 * draw % 4)
+    rng = np.random.default_rng([seed, draw, sum(int(mask.sum()) for mask in masks.values())])
     held, arrays = own.model.values, dict[str, np.ndarray]()
     for name, mask in masks.items():
         before = doubles(*held[name]).reshape(mask.shape)
         # By their own size; biases, and what is 0, by a half at least.
         size = float(np.sqrt((before**2).mean()))
         size = max(size, 0.5) if mask.ndim < 2 or not size else size
-        moved = before + np.where(mask, size * rng.integers(-256, 257, mask.shape) / 256, 0)
+        moved = before + np.where(mask, by * size * rng.integers(-256, 257, mask.shape) / 256, 0)
         single = moved.astype(np.float32)
         # Numbers that stay are those that they were.
         is_single = bool((single == moved)[~mask].all())

@@ -9,7 +9,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.plugins.models.aten.call import AtenCall, AtenOperator, Repeated, int64_array
-from algebra.plugins.models.aten.orders import put_at
+from algebra.plugins.models.onnx.places import put_at
 from algebra.plugins.models.onnx.values import Flags, Item, Merged, Tokens
 from algebra.plugins.models.onnx.weights import Parameter
 
@@ -143,8 +143,12 @@ def _index_put(call: AtenCall) -> Any:
         raise InputError("its places depend on samples or weights")
     if item.batch is not None and item.batch < len(tables) and tables[item.batch] is not None:
         raise InputError("it puts samples of a batch together")
-    at = [slice(None) if table is None else table for table in tables]
-    return put_at(call, item, at, values, bool(call.option("accumulate", False)))
+    at = tuple(slice(None) if table is None else table for table in tables)
+    where, own = call.moves.places(item)[at], call.moves.places(values)
+    cut = tuple(slice(n) for n in where.shape) if own.ndim == where.ndim else ()
+    numbers = np.broadcast_to(own[cut] if cut else own, where.shape)
+    how = "add" if call.option("accumulate", False) else "none"
+    return put_at(call.moves, item, where, numbers, values, how)
 
 
 def _flip(call: AtenCall) -> Any:

@@ -10,11 +10,8 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.plugins.models.aten.call import AtenCall, AtenOperator, Repeated, int64_array
-from algebra.plugins.models.onnx.orders import ordered, put, rows_of, taken
+from algebra.plugins.models.onnx.orders import ordered, rows_of
 from algebra.plugins.models.onnx.values import Flags, Item, Tokens
-
-# Numbers that are added to one entry.
-_MOST_TERMS = 4096
 
 
 def _axis(call: AtenCall) -> int:
@@ -79,77 +76,40 @@ def largest(op: str, pair: str) -> AtenOperator:
     return run
 
 
+def _places(call: AtenCall, item: Item) -> Tokens | Item:
+    """The numbers of entries along an axis, one at each place: computed, or constants."""
+    places = call.arguments["index"]
+    if isinstance(places, Tokens):
+        return places
+    places = places.one() if isinstance(places, Repeated) else places
+    if not isinstance(places, np.ndarray):
+        raise InputError("its places depend on samples or weights")
+    if item.batch is not None:
+        shape = list(places.shape)
+        shape[item.batch] = item.shape[item.batch]
+        places = np.broadcast_to(places, shape)
+    return Item(call.moves.constant(places).value, item.batch)
+
+
 def _taken(call: AtenCall) -> Any:
     """`torch.gather`: at each place the entry with the given number along an axis."""
-    item, places, axis = call.item(call["self"]), call.arguments["index"], call.axes()[0]
-    if isinstance(places, Tokens):
-        return taken(call.moves, item, places, axis)
-    places = places.one() if isinstance(places, Repeated) else places
-    if not isinstance(places, np.ndarray) or axis == item.batch:
-        raise InputError("its places depend on samples or weights")
-    own = call.moves.places(item)
-    cut = tuple(slice(None) if k == axis else slice(n) for k, n in enumerate(places.shape))
-    wide = np.broadcast_to(places, [*own[cut].shape[:axis], places.shape[axis],
-                                    *own[cut].shape[axis + 1 :]])  # fmt: skip
-    return call.moves.move(item, np.take_along_axis(own[cut], wide, axis), item.batch)
+    item = call.item(call["self"])
+    return call.run("GatherElements", item, _places(call, item), axis=call.axes()[0])
 
 
 def _put(adds: bool) -> AtenOperator:
     """Entries put, or added, at places along an axis."""
 
     def run(call: AtenCall) -> Any:
-        item, places, axis = call.item(call["self"]), call.arguments["index"], call.axes()[0]
+        item, how = call.item(call["self"]), "add" if adds else "none"
         given = call["src"] if call.has("src") else np.array(call.number("value", 0))
-        source = call.item(given)
-        if isinstance(places, Tokens):
-            shape = places.shape
-            if not source.ndim:
-                source = call.moves.move(source, np.zeros(shape, np.int64), None)
-            return put(call.moves, item, places, source, axis, adds)
-        places = places.one() if isinstance(places, Repeated) else places
-        if not isinstance(places, np.ndarray):
-            raise InputError("its places depend on samples or weights")
-        own = np.indices(places.shape, sparse=True)
-        at = [places if k == axis else own[k] for k in range(places.ndim)]
+        places, source = _places(call, item), call.item(given)
         if not source.ndim:
-            source = call.moves.move(source, np.zeros(places.shape, np.int64), None)
-        if item.batch is not None:
-            at[item.batch] = slice(None)  # type: ignore[call-overload]
-        return put_at(call, item, at, source, adds)
+            zeros = np.zeros(places.shape, np.int64)
+            source = call.moves.move(source, zeros, item.batch)
+        return call.run("ScatterElements", item, places, source, axis=call.axes()[0], reduction=how)
 
     return run
-
-
-def put_at(call: AtenCall, item: Item, at: list[Any], values: Item, adds: bool) -> Item:
-    """A value with other entries at tables of indices, or with these added.
-
-    Where several are added to one entry there is a term for each.
-    """
-    moves, build = call.moves, call.moves.build
-    if item.batch is None and values.batch is not None:
-        raise InputError("it puts a value with samples into one without")
-    places = moves.places(item)
-    where = places[tuple(at)]
-    own = moves.places(values)
-    cut = tuple(slice(n) for n in where.shape) if own.ndim == where.ndim else ()
-    source = np.broadcast_to(own[cut] if cut else own, where.shape)
-    item, values = moves.plain(item), moves.plain(values)
-    if not adds:
-        table = places.copy()
-        table[tuple(at)] = source + places.size
-        return Item(build.index(table, item.value, values.value), item.batch)
-    terms, left, rest = [item.value], where.ravel(), source.ravel()
-    while left.size:
-        if len(terms) > _MOST_TERMS:
-            raise InputError(f"it adds more than {_MOST_TERMS} numbers to one entry")
-        numbers, first = np.unique(left, return_index=True)
-        table = np.full(places.size, -1)
-        table[numbers] = rest[first]
-        terms.append(build.index(table.reshape(places.shape), values.value))
-        others = np.ones(len(left), bool)
-        others[first] = False
-        left, rest = left[others], rest[others]
-    return Item(build.add(*terms), item.batch)
 
 
 def one_hot(call: AtenCall, places: Tokens, numbers: np.ndarray) -> Flags:
@@ -171,24 +131,12 @@ def one_hot(call: AtenCall, places: Tokens, numbers: np.ndarray) -> Flags:
 
 
 def _product(call: AtenCall) -> Any:
-    """Products along axes, half of the entries with the other half."""
-    item = call.item(call["self"])
-    axes = [call.moves.along(item, axis, "multiplies along") for axis in call.axes()]
-    order = [*axes, *(k for k in range(item.ndim) if k not in axes)]
-    found = call.run("Transpose", item, perm=order)
-    kept = [item.shape[k] for k in order[len(axes) :]]
-    build, batch = call.moves.build, found.batch
-    value = build.reshaped(call.moves.plain(found).value,
-                           (math.prod(item.shape[k] for k in axes), *kept))  # fmt: skip
-    while value.shape[0] > 1:
-        places, half = build.places(value), value.shape[0] // 2
-        a, b = (build.index(places[k : k + half], value) for k in (0, half))
-        halves = build.multiply(a, b)
-        rest = build.index(places[2 * half :], value) if value.shape[0] % 2 else None
-        value = halves if rest is None else build.joined([halves, rest])
-    made = Item(build.reshaped(value, kept), None if batch is None else batch - len(axes))
-    keep = call.option("keepdim", False)
-    return call.run("Unsqueeze", made, int64_array(*sorted(axes))) if keep else made
+    keep = int(call.option("keepdim", False))
+    return call.run("ReduceProd", call["self"], int64_array(*call.axes()), keepdims=keep)
+
+
+def _cumulative_product(call: AtenCall) -> Any:
+    return call.run("CumProd", call["self"], np.array(call.axes()[0]))
 
 
 def _accumulated(combined: Callable[[AtenCall, Item, Item], Item]) -> AtenOperator:
@@ -210,11 +158,6 @@ def _accumulated(combined: Callable[[AtenCall, Item, Item], Item]) -> AtenOperat
         return item
 
     return run
-
-
-def _times(call: AtenCall, a: Item, b: Item) -> Item:
-    found: Item = call.run("Mul", a, b)
-    return found
 
 
 def _extreme(op: str) -> AtenOperator:
@@ -239,7 +182,7 @@ ORDERS: dict[str, AtenOperator] = {
     "argmin": _place("ArgMin"),
     "cummax": _extreme("Max"),
     "cummin": _extreme("Min"),
-    "cumprod": _accumulated(_times),
+    "cumprod": _cumulative_product,
     "gather": _taken,
     "kthvalue": _at_rank,
     "logcumsumexp": _log_of_sums,

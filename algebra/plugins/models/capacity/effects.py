@@ -64,11 +64,13 @@ _AT_FEW_PLACES = 1000
 # If so few of all entries of smooth labels have no effect at the model's own weights, none is
 # expected to have one elsewhere.
 _FEW_OF = 1000
-# How often what has no gradient is tried again after others have moved, in a large model; at so
-# many points each.
+# How often what has no gradient is tried again after others have moved; in a large model.
 _TURNS = 6
 _FEW_TURNS = 1
-_DRAWS = 2
+# How often they move each time, by more and by less: the smaller one of two values may become the
+# larger one.  In a large model.
+_MOVES = 8
+_FEW_MOVES = 2
 _UNREACHED = "no label depends on it"
 
 
@@ -270,8 +272,8 @@ def _entries_left(among: Mapping[str, np.ndarray], live: Mapping[str, np.ndarray
     return sum(int((own & ~live[name]).sum()) for name, own in among.items())
 
 
-# For masks of the entries that move, the model after they have moved.
-After = Callable[[Mapping[str, np.ndarray]], Model]
+# For masks of the entries that move, and the number of a draw, the model after they have moved.
+After = Callable[[Mapping[str, np.ndarray], int], Model]
 
 
 def without_effect(
@@ -397,15 +399,17 @@ class _EffectSearch:
         if not _names_left(self.live, self.here):
             return
         self.moved = {name: own.copy() for name, own in self.here.items()}
-        turns = _FEW_TURNS if self._is_costly(here, samples) else _TURNS
+        turns, moves = _TURNS, _MOVES
+        if self._is_costly(here, samples):
+            turns, moves = _FEW_TURNS, _FEW_MOVES
         for turn in range(turns):
             before = _entries_left(self.live, self.moved)
             if not before:
                 break
-            for draw in range(_DRAWS):
+            for draw in range(moves):
                 with suppress(NoPattern, NoResidues):
                     stream = f"after/{turn}/{draw}"
-                    self._mark(after(self.moved), self.moved, self.live, stream, samples, 1)
+                    self._mark(after(self.moved, draw), self.moved, self.live, stream, samples, 1)
             if _entries_left(self.live, self.moved) == before:
                 break
         else:
@@ -510,12 +514,14 @@ class _EffectSearch:
             if self.here is None or self.is_open:
                 continue
             moved = self.moved.get(name, live)
-            later = "whether others move them was not decided" if self.is_cut else "none later"
+            later = ", nor after others have moved"
+            if self.is_cut:
+                later = "; whether others move them was not decided"
             for mask, is_stuck, words in (
                 (
                     live & ~moved,
                     not self.is_cut,
-                    f"no gradient at these weights and samples; {later}",
+                    f"no gradient at these weights and samples{later}",
                 ),
                 (live & moved & ~self.here[name], False, "no gradient until others have moved"),
             ):

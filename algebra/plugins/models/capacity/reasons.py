@@ -224,6 +224,8 @@ def reason_of(
             return "a shift of the input of a softmax, which has no effect"
         if together == {"norm"}:
             return "a shift before a normalization, which has no effect"
+        if together == {"sign"}:
+            return "only choices depend on them, and these do not move with small changes"
         if together == {"choose"}:
             return "their units are off for all samples"
         return "they have no effect"
@@ -235,8 +237,14 @@ def reason_of(
 
 
 def _meets(program: Program, name: str) -> set[str]:
-    """The first non-linear operations after a parameter: "exp", "norm", a function, or "label"."""
+    """The first non-linear operations after a parameter: "exp", "norm", a function, or "label".
+
+    "sign" alone: only signs depend on it, by which values are chosen.
+    """
     needed = program.needed([program.output])
+    valued = program.needed([program.output], with_signs=False)
+    if not any(program.nodes[k].op == "block" and program.nodes[k].name == name for k in valued):
+        return {"sign"}
     moved = {k for k in needed if program.nodes[k].op == "block" and program.nodes[k].name == name}
     found = {"label"} if program.output in moved else set()
     for k in sorted(needed):

@@ -11,6 +11,7 @@ layers          Products with weights, norms, sums and attention
 neighbourhoods  Convolutions and pools
 resampling      Resize and Upsample
 orders          Operators that compare the entries along an axis, and computed places
+places          Operators that take entries at places, or put others there
 recurrent       GRU, LSTM and simple recurrent layers, unrolled
 shapes          Operators that move entries
 written         Programs without an ONNX file, as text: for certificates

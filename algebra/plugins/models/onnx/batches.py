@@ -127,7 +127,8 @@ def _axis(path: Path, given: Input, label: int | str, lead: Input) -> int:
         # One of the two axes has no name.
         return 0
     name, place = one_line(given.name), same or range(len(given.sizes))
-    options = [f"{name}.{k}={SAMPLES}" for k in place] or [f"{name}=1 for its value"]
+    value = f"{name}=0 or {name}=1" if given.type == BOOLEAN else f"{name}=1"
+    options = [f"{name}.{k}={SAMPLES}" for k in place] or [f"{value} for its value"]
     raise InputError(
         f"{path}: {'several axes' if same else 'no axis'} of the input `{name}` ({_shape(given)}) "
         f"{'have' if same else 'has'} the size {one_line(str(label)) or '?'} of the samples in "

@@ -116,8 +116,8 @@ def check_expansion(model: Any) -> None:
 # Operators of constants whose result is no larger than their inputs, broadcast.
 _LIKE_WORDS = (
     "Abs Acos Acosh Add And Asin Asinh Atan Atanh BitShift BitwiseAnd BitwiseNot BitwiseOr "
-    "BitwiseXor Cast CastLike Ceil Celu Clip Cos Cosh CumSum DequantizeLinear Div Dropout Elu "
-    "Equal Erf Exp EyeLike Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Hardmax "
+    "BitwiseXor Cast CastLike Ceil Celu Clip Cos Cosh CumProd CumSum DequantizeLinear Div Dropout "
+    "Elu Equal Erf Exp EyeLike Floor Gelu Greater GreaterOrEqual HardSigmoid HardSwish Hardmax "
     "Identity IsInf IsNaN LeakyRelu Less LessOrEqual Log LogSoftmax Max Mean Min Mish Mod Mul "
     "Neg Not Or PRelu Pow QuantizeLinear Reciprocal Relu Round Selu Sigmoid Sign Sin Sinh "
     "Softmax Softplus Softsign Sqrt Sub Sum Swish Tan Tanh ThresholdedRelu Trilu Where Xor"

@@ -10,6 +10,7 @@ import numpy as np
 
 from algebra.errors import InputError
 from algebra.plugins.models.onnx.batches import BOOLEAN
+from algebra.plugins.models.onnx.orders import numbers_of
 from algebra.plugins.models.onnx.scope import Call, Operator
 from algebra.plugins.models.onnx.values import Flags, Item, Signs, Tokens, fraction
 from algebra.plugins.models.onnx.weights import Parameter
@@ -314,6 +315,8 @@ def raised(build: Builder, a: Value, exponent: Fraction) -> Value:
         number = 2 * number
     if number.denominator != 1 or abs(number) > 64:
         return build.apply("exp", build.scale(build.apply("log", a), exponent))
+    if not number:
+        return build.constant(np.ones(a.shape, np.int64))
     for _ in range((exponent.denominator - 1).bit_length()):
         a = build.root(a)
     found = build.power(a, abs(int(number)))
@@ -410,14 +413,31 @@ def _exponentials(call: Call, item: Item) -> Item:
 
 def _log_softmax(call: Call) -> Item:
     """x − log Σ e^x: one logarithm for all entries along the axes."""
-    item = call.plain(call.item(0))
-    return call.total(item, call.scaled(_log_sum(call, item, _softmax_axes(call, item), True),
+    item = call.item(0)
+    return call.total(item, call.scaled(log_sum(call, item, _softmax_axes(call, item), True),
                                         Fraction(-1)))  # fmt: skip
 
 
-def _log_sum(call: Call, item: Item, axes: Sequence[int], keep: bool) -> Item:
+def log_sum(call: Call, item: Item, axes: Sequence[int], keep: bool) -> Item:
+    """log Σ e^x along axes; entries that are −∞ are left out."""
+    if item.absent is not None and item.absent.all(axis=tuple(axes)).any():
+        raise InputError("it takes the logarithm of 0: a mask leaves out all entries of a sum")
     total = call.summed(_exponentials(call, item), axes, keep)
     return call.elementwise(total, lambda a: call.build.apply("log", a))
+
+
+def _never(name: str) -> Operator:
+    """What is so of no finite number."""
+
+    def run(call: Call) -> np.ndarray:
+        call.assume("values are finite numbers")
+        item = call.item(0)
+        if name == "IsInf" and (item.absent is not None or item.kept is not None):
+            raise InputError("it looks for entries that are −∞")
+        return np.zeros((1,) * item.ndim, bool)
+
+    idle = "detect_negative detect_positive" if name == "IsInf" else ""
+    return Operator(run, "X", "", idle)
 
 
 def _identity(call: Call) -> object:
@@ -469,9 +489,11 @@ def _cast(call: Call) -> object:
     if isinstance(found, Flags):
         # 0 and 1 are numbers of every type; only as Booleans do they choose.
         return found if kind == BOOLEAN else Item(found.value, found.batch)
+    if isinstance(found, Tokens) and found.hot is not None and kind in _REAL:
+        return numbers_of(call, found)
     if isinstance(found, Tokens) and kind not in _WHOLE:
         raise InputError(
-            f"it makes real numbers of the input `{found.name}` of whole numbers, which may only "
+            f"it makes real numbers of {found.title}, which may only "
             f"choose rows of a table; `sizes` {found.name}=1 gives all of them one value (a mask)"
         )
     if isinstance(found, Item) and kind not in _REAL:
@@ -511,6 +533,8 @@ ELEMENTWISE: dict[str, Operator] = {
     "HardSigmoid": Operator(_hard(np.float32(0.2).item(), False), "X", "alpha beta"),
     "HardSwish": Operator(_hard(1 / 6, True)),
     "Identity": Operator(_identity, "input"),
+    "IsInf": _never("IsInf"),
+    "IsNaN": _never("IsNaN"),
     "LeakyRelu": Operator(_leaky, "X", "alpha", "consumed_inputs"),
     "Less": _compared(swapped=True),
     "LessOrEqual": _compared(turned=True),

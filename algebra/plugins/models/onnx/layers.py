@@ -9,8 +9,9 @@ from fractions import Fraction
 import numpy as np
 
 from algebra.errors import InputError, shown
-from algebra.plugins.models.onnx.elementwise import raised, softmax
+from algebra.plugins.models.onnx.elementwise import log_sum, raised, softmax
 from algebra.plugins.models.onnx.neighbourhoods import check_images, lengths, per_channel
+from algebra.plugins.models.onnx.places import product_along
 from algebra.plugins.models.onnx.scope import Call, Operator
 from algebra.plugins.models.onnx.values import Flags, Item, Merged, fraction, letters_of
 from algebra.plugins.models.onnx.weights import Parameter
@@ -95,7 +96,7 @@ def _affine(call: Call, a: Item, b: Item) -> Item:
 def _einsum(call: Call) -> Item:
     equation, items = call.option("equation", "").replace(" ", ""), call.items()
     if "." in equation:
-        raise InputError(f"the equation {shown(equation)} has an ellipsis")
+        equation = _without_ellipsis(equation, [item.ndim for item in items])
     groups = equation.partition("->")[0].split(",")
     if "->" not in equation:
         letters = sorted(set("".join(groups)))
@@ -111,6 +112,23 @@ def _einsum(call: Call) -> Item:
         raise InputError("it combines samples of a batch with each other")
     made = call.build.contract(equation, *(call.plain(item).value for item in items))
     return Item(made, result.index(samples.pop()) if samples else None)
+
+
+def _without_ellipsis(equation: str, counts: Sequence[int]) -> str:
+    """An equation with letters in place of dots; axes of size 1 are not repeated."""
+    inputs, arrow, result = equation.replace("...", ".").partition("->")
+    groups = inputs.split(",")
+    if not arrow:
+        once = sorted(c for c in set(inputs) - {",", "."} if inputs.count(c) == 1)
+        result = "." + "".join(once)
+    spare = [c for c in letters_of(26) if c not in equation]
+    most = max(n - len(g) + 1 for n, g in zip(counts, groups, strict=True) if "." in g)
+    if most < 0 or most > len(spare):
+        raise InputError(f"the equation {shown(equation)} does not fit")
+    last = "".join(spare[:most])
+    made = [g.replace(".", last[most - (n - len(g) + 1) :]) for n, g in
+            zip(counts, groups, strict=True)]  # fmt: skip
+    return f"{','.join(made)}->{result.replace('.', last)}"
 
 
 def _global_mean(call: Call) -> Item:
@@ -160,8 +178,10 @@ def _reduce(kind: str) -> Operator:
             return lengths(call, item, axes, int(kind[1]), keep)
         if kind == "squares":
             item = call.elementwise(item, lambda a: build.power(a, 2))
+        if kind == "product":
+            return product_along(call, item, axes, keep)
         if kind == "log of exponentials":
-            item = call.elementwise(item, lambda a: build.apply("exp", a))
+            return log_sum(call, item, axes, keep)
         found = call.summed(item, axes, keep)
         if kind.startswith("log"):
             return call.elementwise(found, lambda a: build.apply("log", a))
@@ -396,6 +416,7 @@ LAYERS: dict[str, Operator] = {
     "ReduceMax": _reduce("max"),
     "ReduceMean": _reduce("mean"),
     "ReduceMin": _reduce("min"),
+    "ReduceProd": _reduce("product"),
     "ReduceSum": _reduce("sum"),
     "ReduceSumSquare": _reduce("squares"),
 }

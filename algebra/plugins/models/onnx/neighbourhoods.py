@@ -224,7 +224,8 @@ def _pool(kind: str) -> Callable[[Call], Item]:
     """Means, maxima, or lengths (the root of a sum of squares) over windows."""
 
     def run(call: Call) -> Item:
-        item = call.plain(call.item(0))
+        # Entries that are −∞, such as pads of a file of its own, are no maxima.
+        item = call.item(0) if kind == "max" else call.plain(call.item(0))
         check_images(item)
         kernel = call.option("kernel_shape")
         if kernel is None:

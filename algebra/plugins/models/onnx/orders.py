@@ -90,22 +90,26 @@ def ordered(
     moves: Moves, item: Item, axis: int, largest: bool, count: int, needs_places: bool
 ) -> tuple[Item, Tokens | None]:
     """The first entries along an axis in their order, and their places."""
-    item = moves.plain(item)
     axis = moves.along(item, axis, "compares along")
     size, build = item.shape[axis], moves.build
     if not 0 <= count <= size:
         raise InputError(f"it takes {count} of {size} entries")
     order = [*(k for k in range(item.ndim) if k != axis), axis]
-    last = moves.transposed(moves.scaled(item, Fraction(1 if largest else -1)), order)
+    own, unit = moves.transposed(item, order), np.eye(size, dtype=np.int64)
+    if own.absent is not None and own.kept is None:
+        # Entries that are −∞ come last, or first.
+        present = _present(own.absent, count, largest)
+        table = np.take_along_axis(moves.places(own), present, -1)
+        own, unit = moves.move(replace(own, absent=None), table, own.batch), unit[present]
+    last = moves.scaled(own, Fraction(1 if largest else -1))
     row = None
     if needs_places:
         if size > _MOST_PLACES:
             raise InputError(
                 f"places of the largest of {size} entries; up to {_MOST_PLACES} are read"
             )
-        unit = np.broadcast_to(np.eye(size, dtype=np.int64), (*last.shape, size))
-        row = build.constant(unit)
-    stages = _halves(size) if count == 1 else exchanges(size)
+        row = build.constant(np.broadcast_to(unit, (*last.shape, size)))
+    stages = _halves(last.shape[-1]) if count == 1 else exchanges(last.shape[-1])
     found, row = _by_pairs(build, last.value, row, stages)
     kept = build.places(found)[..., :count]
     back = list(np.argsort(order))
@@ -116,6 +120,17 @@ def ordered(
         return values, None
     hot = build.index(build.places(row)[..., :count, :].transpose(*back, item.ndim), row)
     return values, Tokens.computed(hot, item.batch)
+
+
+def _present(absent: np.ndarray, count: int, largest: bool) -> np.ndarray:
+    """The places, along the last axis, of the entries that are not −∞."""
+    size = absent.shape[-1]
+    left = size - np.unique(absent.sum(-1))
+    if len(left) > 1:
+        raise InputError("its masks leave out different numbers of entries")
+    if not largest or count > left[0]:
+        raise InputError(f"it takes entries that are −∞: a mask leaves {left[0]} of {size}")
+    return np.argsort(absent, axis=-1, kind="stable")[..., : left[0]]
 
 
 def _halves(count: int) -> Iterator[list[tuple[int, int]]]:
@@ -160,6 +175,15 @@ def rows_of(moves: Moves, places: Tokens) -> tuple[Value, int]:
     size = places.hot.shape[-1]
     table = moves.build.places(places.hot).reshape(-1, size)[places.where.ravel()]
     return moves.build.index(table.reshape(*places.shape, size), places.hot), size
+
+
+def numbers_of(moves: Moves, places: Tokens) -> Item:
+    """Numbers that the program computes, as real ones."""
+    rows, size = rows_of(moves, places)
+    letters = letters_of(len(rows.shape))
+    every = moves.build.constant(np.arange(size))
+    made = moves.build.contract(f"{letters},{letters[-1]}->{letters[:-1]}", rows, every)
+    return Item(made, places.batch)
 
 
 def taken(moves: Moves, item: Item, places: Tokens, axis: int) -> Item:

@@ -35,6 +35,7 @@ from algebra.plugins.models.onnx.model import (
 )
 from algebra.plugins.models.onnx.neighbourhoods import NEIGHBOURHOODS
 from algebra.plugins.models.onnx.orders import ORDERS
+from algebra.plugins.models.onnx.places import PLACES
 from algebra.plugins.models.onnx.recurrent import RECURRENT
 from algebra.plugins.models.onnx.resampling import RESAMPLING
 from algebra.plugins.models.onnx.scope import Call, Known, Operator
@@ -45,7 +46,8 @@ from algebra.programs.program import Builder
 from algebra.time_limits import check_time
 
 OPERATORS: dict[str, Operator] = {
-    **ELEMENTWISE, **LAYERS, **NEIGHBOURHOODS, **ORDERS, **RECURRENT, **RESAMPLING, **SHAPES,
+    **ELEMENTWISE, **LAYERS, **NEIGHBOURHOODS, **ORDERS, **PLACES, **RECURRENT,
+    **RESAMPLING, **SHAPES,
 }  # fmt: skip
 # Their values depend on the operator set in a way that the reference ignores, or on the batch.
 _NEVER_COMPUTED = ("BatchNormalization", "ConstantOfShape", "Dropout", "LogSoftmax", "Softmax")
@@ -58,7 +60,10 @@ STANDARD = ("", "ai.onnx")
 _BINARY32 = 1
 _BINARY64 = 11
 _TYPES = {
+    8: "text for",
     10: "float16",
+    14: "complex",
+    15: "complex",
     16: "bfloat16",
     **dict.fromkeys((17, 18, 19, 20, 24), "float8"),
     23: "float4",
@@ -176,9 +181,9 @@ class _Reader:
             raise InputError(
                 f"{self.path}: the output `{one_line(name)}` is {self.uncomputed[name]}"
             )
-        found = self.weights.read(
-            self.known.get(name), f"{self.path}: the output `{one_line(name)}`"
-        )
+        if name not in self.known:
+            raise InputError(f"{self.path}: no node makes the output `{one_line(name)}`")
+        found = self.weights.read(self.known[name], f"{self.path}: the output `{one_line(name)}`")
         self.assumed += self._stored_once(found)
         return replace(found, assumed=(*self.assumed, *self.moves.assumed))
 
@@ -388,6 +393,11 @@ def _unknown(name: str, standard: bool) -> str:
         return (
             f"the operator {name} is a tree, whose labels are constant almost everywhere: they do "
             "not move with its parameters, so there are no ranks"
+        )
+    if standard and name in ("Loop", "Scan"):
+        return (
+            f"the operator {name} repeats a graph, which is not written out: export the model with "
+            "a fixed number of steps, or with a recurrent layer (LSTM, GRU, RNN)"
         )
     near = get_close_matches(name, OPERATORS, 3) if standard else []
     like = f"; similar ones that are: {', '.join(near)}" if near else ""

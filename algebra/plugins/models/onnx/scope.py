@@ -84,8 +84,7 @@ class Call(Moves):
             )
         if isinstance(found, Tokens):
             raise InputError(
-                f"it computes with the input `{found.name}` of whole numbers, which may only "
-                "choose rows of a table (Gather)"
+                f"it computes with {found.title}, which may only choose rows of a table (Gather)"
             )
         return found
 

@@ -9,7 +9,6 @@ import numpy as np
 
 from algebra.errors import InputError, shown
 from algebra.plugins.models.onnx.bounds import MODEL_LIMITS
-from algebra.plugins.models.onnx.orders import taken
 from algebra.plugins.models.onnx.scope import Call, Operator
 from algebra.plugins.models.onnx.values import MOST_AXES, Item, Merged, Tokens, letters_of
 from algebra.plugins.models.onnx.weights import Parameter
@@ -303,38 +302,34 @@ def _cumulative(call: Call) -> Item:
     return Item(made, item.batch)
 
 
-def _gather_elements(call: Call) -> Item:
-    """At each place the entry with the given index along an axis."""
-    item, which = call.item(0), call.given(1)
-    if isinstance(which, Tokens):
-        return taken(call, item, which, call.option("axis", 0))
-    axis = call.along(item, call.option("axis", 0), "takes entries along")
-    where = call.array(1, "the indices").astype(np.int64)
-    size = item.shape[axis]
-    if where.ndim != item.ndim or item.batch is not None:
-        raise InputError("its indices are not one for each place of a sample")
-    if where.size and not (-size <= where.min() and where.max() < size):
-        raise InputError(f"indices {where.min()} … {where.max()} of an axis of size {size}")
-    table = np.take_along_axis(call.places(item)[_corner(item.shape, where.shape, axis)],
-                               where % size, axis)  # fmt: skip
-    return call.move(item, table, None)
-
-
-def _corner(shape: tuple[int, ...], wanted: tuple[int, ...], axis: int) -> tuple[slice, ...]:
-    if any(b > a for k, (a, b) in enumerate(zip(shape, wanted, strict=True)) if k != axis):
-        raise InputError(f"the shapes {shape} and {wanted} do not fit")
-    return tuple(slice(None) if k == axis else slice(b) for k, b in enumerate(wanted))
+def _cumulative_product(call: Call) -> Item:
+    """Products of all entries up to each along an axis, in steps of 1, 2, 4, … places."""
+    item, build = call.plain(call.item(0)), call.build
+    axis = call.along(item, int(call.array(1, "the axis").item()), "multiplies along")
+    order = slice(None, None, -1 if call.option("reverse", 0) else 1)
+    value = build.index(np.moveaxis(call.places(item), axis, 0)[order], item.value)
+    size, step = value.shape[0], 1
+    if call.option("exclusive", 0) and size:
+        ones = build.constant(np.ones((1, *value.shape[1:]), np.int64))
+        value = build.joined([ones, build.index(build.places(value)[:-1], value)])
+    while step < size:
+        places = build.places(value)
+        late, early = (build.index(places[own], value) for own in (slice(step, None),
+                                                                   slice(size - step)))  # fmt: skip
+        value = build.joined([build.index(places[:step], value), build.multiply(late, early)])
+        step *= 2
+    return Item(build.index(np.moveaxis(build.places(value)[order], 0, axis), value), item.batch)
 
 
 SHAPES: dict[str, Operator] = {
     "Concat": Operator(_concat, "inputs*", "axis"),
     "ConstantOfShape": Operator(_filled, "input", "value"),
+    "CumProd": Operator(_cumulative_product, "x axis", "exclusive reverse"),
     "CumSum": Operator(_cumulative, "x axis", "exclusive reverse"),
     "DepthToSpace": Operator(_depth_to_space, "input", "blocksize mode"),
     "Expand": Operator(_expand, "input shape"),
     "Flatten": Operator(_flatten, "input", "axis"),
     "Gather": Operator(_gather, "data indices", "axis"),
-    "GatherElements": Operator(_gather_elements, "data indices", "axis"),
     "OneHot": Operator(_one_hot, "indices depth values", "axis"),
     "Pad": Operator(_pad, "data pads constant_value axes", "mode paddings pads value"),
     "Reshape": Operator(_reshape, "data shape", "allowzero shape", "consumed_inputs"),

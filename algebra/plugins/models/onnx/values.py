@@ -132,7 +132,7 @@ class Tokens:
         """Numbers by their rows."""
         shape = hot.shape[:-1]
         where = np.arange(math.prod(shape)).reshape(shape)
-        return cls("places of largest entries", where, shape, batch, hot)
+        return cls("places of the largest entries", where, shape, batch, hot)
 
     @classmethod
     def of(cls, name: str, block: Sequence[int], batch: int | None = 0) -> Tokens:
@@ -146,6 +146,13 @@ class Tokens:
     def shape(self) -> Shape:
         """The shape of one sample, with the batch axis."""
         return self.where.shape
+
+    @property
+    def title(self) -> str:
+        """What they are, in messages."""
+        if self.hot is not None:
+            return self.name
+        return f"the input `{one_line(self.name)}` of whole numbers"
 
 
 def check_numbers(array: np.ndarray, what: str) -> None:

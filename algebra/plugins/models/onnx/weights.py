@@ -15,6 +15,7 @@ from algebra.plugins.models.onnx.values import (
     ExactNumbers,
     Flags,
     Item,
+    Merged,
     Moves,
     Tokens,
     over_denominator,
@@ -228,12 +229,22 @@ class Weights:
             If it is not a value that depends on samples.
         """
         moves = self.moves
+        if isinstance(labels, Merged):
+            # All entries of a sample are its labels, however they are arranged.
+            labels = labels.item
+        if isinstance(labels, Tokens):
+            raise InputError(
+                f"{what} holds whole numbers ({labels.title}), which do not move with any "
+                "parameter: name the values before them, or another output, by `output`"
+            )
         if not isinstance(labels, Item) or not labels.value.batched:
             raise InputError(f"{what} depends on no sample")
         if labels.batch is None and moves.batch > 1:
             raise InputError(f"{what} has no batch axis")
         with ErrorsAt(what):
             value = moves.plain(labels).value
+        if not math.prod(value.shape):
+            raise InputError(f"{what} has no entries: its shape is {moves.shape(labels)}")
         row = moves.build.reshaped(value, (math.prod(value.shape),))
         return Read(
             moves.build.program(row), self.values, frozenset(self.buffers), self.token_sizes,

@@ -7,6 +7,7 @@ import matchprob as mp
 from algebra.programs.program import Builder
 from algebra.time_limits import OutOfTime
 from tests.matchprob.plugins.models.test_frozen import DIAGONAL, drawn, gated
+from tests.onnx_models import Net, onnx
 
 
 def rows(found):
@@ -125,3 +126,47 @@ def refuses_to_pass(*given, **more):
     with pytest.raises(AssertionError) as caught:
         mp.assert_trainable(*given, **more)
     return caught.value
+
+
+def around(folder, operator, wide, seed=3):
+    """The file of two linear layers around an operator."""
+    net = Net(seed=seed)
+    h = operator(net, net.linear("in", net.input("x", 3), 3, 4))
+    path = folder / "net.onnx"
+    onnx.save(net.model(net.linear("out", h, wide, 2)), str(path))
+    return path
+
+
+def test_what_only_chooses_is_said_to(tmp_path):
+    """Parameters on which places of largest entries depend, and nothing else, are not *off*."""
+
+    def row(net, h):
+        return net("Gather", net.weight("table", 4, 3), net("ArgMax", h, axis=1, keepdims=0))
+
+    found = mp.capacity(around(tmp_path, row, 3), "in.*", check=True)
+    assert found.unused == ("in.weight", "in.bias")
+    assert {one.reason for one in found.without_effect} == {
+        "only choices depend on them, and these do not move with small changes "
+        "(on 6 activation patterns)"
+    }
+
+
+def test_the_power_0_is_no_normalization(tmp_path):
+    """x^0 = 1: no label depends on what is raised."""
+
+    def raised(net, h):
+        return net("Add", net("Pow", h, net.tensor(0.0)), net.weight("shift", 4))
+
+    path = around(tmp_path, lambda net, h: net("Mul", raised(net, h), net.input("y", 4)), 4)
+    found = mp.capacity(path, "in.*", check=True)
+    assert [one.reason for one in found.without_effect] == ["no label depends on it"] * 2
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_the_smaller_of_two_values_may_become_the_larger_one(seed, tmp_path):
+    """Units that are never the largest here are, after the others have moved: no fault."""
+
+    def largest(net, h):
+        return net("ReduceMax", h, net.tensor(np.array([1])))
+
+    assert mp.capacity(around(tmp_path, largest, 1, seed), check=True).unused == ()

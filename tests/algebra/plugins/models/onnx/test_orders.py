@@ -5,7 +5,7 @@ import itertools
 import numpy as np
 import pytest
 
-from algebra.plugins.models.onnx.orders import exchanges, ordered, taken
+from algebra.plugins.models.onnx.orders import exchanges, numbers_of, ordered, taken
 from algebra.plugins.models.onnx.values import BATCH, Item, Moves
 from algebra.programs.program import Builder
 from tests.doubles import labels
@@ -42,3 +42,25 @@ def test_places_are_those_of_the_entries():
     wide = Item(moves.build.sample("y", (300,)))
     refuses("places of the largest of 300 entries", ordered, moves, wide, 0, True, 2, True)
     refuses("takes 301 of 300", ordered, moves, wide, 0, True, 301, False)
+
+
+def test_masked_entries_come_last():
+    """Each line has its own mask; what takes more entries than it leaves is refused."""
+    moves = Moves(Builder(), BATCH)
+    x = moves.build.sample("x", (2, 4))
+    absent = np.array([[False, True, False, False], [True, False, False, False]])
+    item = Item(x, None, absent)
+    values, places = ordered(moves, item, 1, True, 2, True)
+    given = np.random.default_rng(0).standard_normal((2, 4, 5))
+    masked = np.where(absent[..., None], -np.inf, given)
+    at = np.argsort(-masked, axis=1)[:, :2]
+    assert np.allclose(
+        labels(moves.build.program(values.value), {}, {"x": given}),
+        np.take_along_axis(masked, at, 1),
+    )
+    number = numbers_of(moves, places)
+    assert np.allclose(labels(moves.build.program(number.value), {}, {"x": given}), at)
+    refuses("a mask leaves 3 of 4", ordered, moves, item, 1, True, 4, True)
+    refuses("a mask leaves 3 of 4", ordered, moves, item, 1, False, 1, True)
+    absent = np.array([[False, True, False, False], [True, True, False, False]])
+    refuses("different numbers", ordered, moves, Item(x, None, absent), 1, True, 2, True)
