@@ -55,8 +55,13 @@ def _few_terms(a: SparseMatrix, b: Residues, p: int) -> Residues:
 
 def ring_product(a: SparseMatrix, b: np.ndarray) -> np.ndarray:
     """A sparse matrix times a matrix over any ring of which NumPy's arrays hold the entries."""
+    kind = np.result_type(a.values, b)
+    if kind.kind == "f":
+        from scipy.sparse import csr_array
+
+        return np.asarray(csr_array((a.values, (a.rows, a.columns)), shape=a.shape) @ b)
     starts = np.flatnonzero(np.diff(a.rows, prepend=-1))
-    out = np.zeros((a.shape[0], b.shape[1]), np.result_type(a.values, b))
+    out = np.zeros((a.shape[0], b.shape[1]), kind)
     if not len(starts):
         return out
     # A zero of the ring.

@@ -65,7 +65,7 @@ from algebra.programs.jacobian import ProgramCell, Sweep
 from algebra.programs.program import Builder, Node, Program, Value
 from algebra.programs.residues import ModularArithmetic
 from algebra.ranks.generic_rank import GenericRank, generic_rank
-from algebra.ranks.updates import drawn_parameters, more_degree_and_bits, moved_columns
+from algebra.ranks.updates import cells_moved, drawn_parameters, more_degree_and_bits, moved_columns
 
 
 def _of_base(name: str) -> Any:
@@ -276,7 +276,10 @@ class Parametrized(HasJacobian):
         for array in sorted(wanted & arrays.keys()):
             name, update, *_ = arrays[array]
             if name in found:
-                found[array] = moved_columns(found[name], update, point.weights[name], point.p)
+                W, count = point.weights[name], self.shapes[array][0]
+                arithmetic, moves = ModularArithmetic(point.p), cells_moved(update, W)
+                J = moved_columns(found[name], moves, W.shape, count, arithmetic)
+                found[array] = J[None], np.ones((1, 1, J.shape[1]), np.int64)
         return found
 
     def after(self, weights: Mapping[str, Matrix]) -> dict[str, Matrix]:

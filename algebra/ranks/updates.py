@@ -45,14 +45,16 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from algebra.linalg.residues import Residues, random_residues
 from algebra.linalg.sparse import SparseMatrix
+from algebra.linalg.sparse_blocks import SparseBlock
 from algebra.networks.base import Network
 from algebra.problems.updates import Gain, Tied, Update
+from algebra.programs.arrays import ArrayArithmetic
 from algebra.time_limits import check_time
 
 # The arrays of U and V, by matrix and letter.
@@ -114,37 +116,53 @@ def drawn_parameters(network: Network, updates: Mapping[str, Update], p: int, se
 
 
 def moved_columns(
-    factors: tuple[np.ndarray, np.ndarray], update: Update, W: Weights, p: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """The factors of the parameters of an update that moves cells, from those of its matrix.
+    factors: tuple[np.ndarray, np.ndarray],
+    moves: MovedCells,
+    shape: tuple[int, int],
+    count: int,
+    arithmetic: ArrayArithmetic,
+) -> np.ndarray:
+    """The columns of parameters that move cells, from the factors of their matrix.
 
-    Their columns are Σ times[i, j] L[:, i] ⊗ R[j, :], the sum over the cells that one moves.  The
-    sums over j, as functions of i and the parameter, are a product of a sparse matrix and R.
+    They are Σ times[i, j] L[:, i] ⊗ R[j, :], the sum over the cells that one moves.  The sums over
+    j, as functions of i and the parameter, are a product of a sparse matrix and R.
 
     Parameters
     ----------
     factors : (ndarray, ndarray)
         L and R of the matrix (`HasJacobian.modular_tangents`).
-    update : Update
-    W : ndarray or SparseMatrix
-        The updated matrix.
-    p : int
+    moves : MovedCells
+    shape : (int, int)
+        Of the matrix.
+    count : int
+        Number of parameters.
+    arithmetic : ArrayArithmetic
+
+    Returns
+    -------
+    ndarray, shape (d, label columns, count)
     """
-    L, R = factors
-    moves, (rows, columns) = cells_moved(update, W), W.shape
-    count, samples = update.size(W.shape), R.shape[2]
+
+    def product(table: SparseMatrix, b: np.ndarray) -> np.ndarray:
+        block: Any = SparseBlock(table)
+        return arithmetic.sum_of_products([("ij", block), ("j", b)], "i")
+
+    (L, R), (rows, columns) = factors, shape
+    steps, samples = len(L), R.shape[2]
     pairs, of = np.unique(moves.numbers * rows + moves.rows, return_inverse=True)
     mix = SparseMatrix.sorted(of, moves.columns, moves.times, (len(pairs), columns))
-    found = np.zeros((L.shape[1], samples, count), np.int64)
-    for left, right in zip(L, R, strict=True):
-        mixed = mix.product(right, p)
-        for c in range(samples):
-            check_time()
-            table = SparseMatrix(*np.divmod(pairs, rows), mixed[:, c], (count, rows))
-            one = left if left.ndim == 2 else left[:, c]
-            found[:, c] += table.product(np.ascontiguousarray(one.T), p).T
-        found %= p
-    return found[None], np.ones((1, 1, samples), np.int64)
+    mixed = product(mix, R.swapaxes(0, 1).reshape(columns, -1)).reshape(-1, samples)
+    # One product for each sample: the sum over the steps, too.
+    number, at = np.divmod(pairs, rows)
+    number, at = np.repeat(number, steps), (at[:, None] + rows * np.arange(steps)).ravel()
+    order = np.lexsort((at, number))
+    found = np.empty((samples, L.shape[1], count), np.result_type(L, mixed))
+    for c in range(samples):
+        check_time()
+        left = L if L.ndim == 3 else L[:, :, c]
+        values = SparseMatrix(number[order], at[order], mixed[order, c], (count, steps * rows))
+        found[c] = product(values, left.swapaxes(1, 2).reshape(steps * rows, -1)).T
+    return found.swapaxes(0, 1)
 
 
 def more_degree_and_bits(shapes: Iterable[tuple[int, int]]) -> tuple[int, int]:

@@ -42,7 +42,7 @@ from algebra.programs.balls import as_balls, ball_product
 from algebra.programs.evaluate import evaluate
 from algebra.programs.jacobian import Sweep, factors
 from algebra.ranks.jacobian import base_of
-from algebra.ranks.updates import cells_moved
+from algebra.ranks.updates import MovedCells, cells_moved, moved_columns
 from algebra.time_limits import check_time
 from numeric.trials.instances import draw_entries, draw_instance, factor_of, to_double
 from numeric.trials.streams import stream
@@ -349,22 +349,22 @@ class _Point:
         return [{own: times for own, times in found[cell].items() if times != 0} for cell in cells]
 
     @cached_property
-    def motions(self) -> dict[str, tuple[np.ndarray, ...]]:
-        """For each matrix the arrays (number of the parameter, row, column, times)."""
+    def motions(self) -> dict[str, MovedCells]:
+        """The cells of each matrix that parameters move."""
         found: dict[str, list[tuple[int, int, int, Any]]] = {}
         for number, move in enumerate(self.moves):
             for (name, i, j), times in move.items():
-                found.setdefault(name, []).append((number, i, j, times))
+                found.setdefault(name, []).append((i, j, number, times))
         return {
-            name: tuple(map(np.array, zip(*entries, strict=True)))
+            name: MovedCells(*map(np.array, zip(*entries, strict=True)))
             for name, entries in found.items()
         }
 
     def moved(self, by: np.ndarray) -> _Point:
         """The point at which each parameter is changed by an amount."""
         weights = {name: np.array(w) for name, w in self.weights.items()}
-        for name, (number, i, j, times) in self.motions.items():
-            np.add.at(weights[name], (i, j), by[number] * times)
+        for name, own in self.motions.items():
+            np.add.at(weights[name], (own.rows, own.columns), by[own.numbers] * own.times)
         return replace(self, weights=weights, given_moves=self.moves)
 
     def values(self, owners: Owners) -> np.ndarray:
@@ -423,7 +423,8 @@ class _Point:
                 size = program.nodes[node].size
                 found = np.zeros((size, network.m, len(self.moves)))
                 for name, factor in factors(sweep, set(self.motions)).items():
-                    _add_columns(found, factor, self.motions[name], network.shapes[name])
+                    own, shape = self.motions[name], network.shapes[name]
+                    found += moved_columns(factor, own, shape, len(self.moves), arithmetic)
                 parts.append(found.reshape(size * network.m, -1))
             known[source] = parts[0] if len(parts) == 1 else np.concatenate(parts)
         tables = [known[source] for source, _ in owners]
@@ -455,39 +456,3 @@ class _Point:
                 J = sweep.jacobian(single).reshape(-1, len(single))
                 parts.append(ball_product(as_balls(J), as_balls(mix))[mine[units].ravel()])
         return np.concatenate(parts)
-
-
-def _add_columns(
-    found: np.ndarray, factor: tuple[np.ndarray, np.ndarray], motion: tuple[np.ndarray, ...],
-    shape: tuple[int, int],
-) -> None:  # fmt: skip
-    """Add Σ_s Σ times[i, j] L_s[:, i] R_s[j, :] to the column of each parameter.
-
-    A parameter's cells in a row share L, and those in a column share R: they are summed first, over
-    whichever leaves fewer.
-    """
-    from scipy.sparse import csr_array
-
-    number, i, j, times = motion
-    size = found.shape[2]
-    by_row = np.unique(number * shape[0] + i, return_inverse=True)
-    by_column = np.unique(number * shape[1] + j, return_inverse=True)
-    is_by_row = len(by_row[0]) <= len(by_column[0])
-    pairs, pair = by_row if is_by_row else by_column
-    inner, length = (j, shape[1]) if is_by_row else (i, shape[0])
-    mix = csr_array((times, (pair, inner)), shape=(len(pairs), length))
-    owner, at = np.divmod(pairs, shape[0] if is_by_row else shape[1])
-    total = csr_array(
-        (np.ones(len(pairs)), (owner, np.arange(len(pairs)))), shape=(size, len(pairs))
-    )
-    for L, R in zip(*factor, strict=True):
-        left = L if L.ndim == 3 else L[:, None]
-        if is_by_row:
-            values = left[..., at] * (mix @ R).T[None]
-        else:
-            mixed = (mix @ left.reshape(-1, shape[0]).T).T
-            values = mixed.reshape(*left.shape[:2], -1) * R[at].T[None]
-        if len(np.unique(owner)) == len(owner):
-            found[..., owner] += values
-        else:
-            found += (total @ values.reshape(-1, len(pairs)).T).T.reshape(found.shape)
