@@ -210,7 +210,7 @@ class ActivatedNetwork(HasUnits, HasLimits, HasJacobian):
             )
 
     def paths(self, support: Support) -> Any:
-        """The units that paths join to labels (`algebra.networks.rnn.UnitPaths`), if known."""
+        """The paths between units (`algebra.networks.rnn.UnitPaths`), if known."""
         return None
 
     @property

@@ -42,7 +42,6 @@ from algebra.programs.evaluate import evaluate
 from algebra.programs.leaks import LEAK, LEARNABLE, NO_LEAK, leaked, plain_leak, read_leak
 from algebra.programs.presence import presence
 from algebra.programs.program import Builder, Node, Program, Value
-from algebra.time_limits import check_time
 
 # The outputs that may be labels.
 READ = ("last", "all")
@@ -290,7 +289,7 @@ class RNN(ActivatedNetwork):
         return [int(unit) for unit in np.flatnonzero(~is_reached)]
 
     def paths(self, support: Support) -> UnitPaths | None:
-        """The units that paths join; None if there are too many weights."""
+        """The paths between units; None if there are too many weights."""
         sizes = [np.prod(self.shapes[name]) for name in self.shapes if name not in self.sparse]
         is_sparse = isinstance(held(support, "W"), SparseMatrix) or self.n**2 <= _MOST_CELLS
         return UnitPaths(self, support) if is_sparse and max(sizes) <= _MOST_CELLS else None
@@ -358,30 +357,10 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 class UnitPaths:
-    """The units from which a path leads to a label, and those that are ever different from 0."""
+    """The paths along which parameters move the states of units."""
 
     def __init__(self, network: RNN, support: Support) -> None:
         self._network, self._support = network, support
-        post, pre = self.cells("W")
-
-        def closed(units: np.ndarray, ends: np.ndarray, starts: np.ndarray) -> np.ndarray:
-            """With all units that paths of at most T - 1 synapses connect to some units."""
-            for _ in range(network.T - 1):
-                before, units = units, units.copy()
-                units[starts[units[ends]]] = True
-                if units.sum() == before.sum():
-                    break
-            return units
-
-        self.to_labels = closed(self._those("D", 1), post, pre)
-        # One synapse more: the units whose activity is multiplied, and initial states.
-        self.sent = self.to_labels.copy()
-        self.sent[pre[self.to_labels[post]]] = True
-        active = self._those("B", 0) | self._those("c", 0) | self._those(START, 0)
-        if not network.activation.vanishes_at_zero:
-            active[:] = True
-        self.active = closed(active, pre, post)
-        self.active[post[self.active[pre]]] = True
 
     def _those(self, name: str, side: int) -> np.ndarray:
         """The units with an entry of a matrix."""
@@ -400,48 +379,6 @@ class UnitPaths:
             np.ones(self._network.shapes[name]) if mask is None else np.asarray(mask)
         )
         return rows, columns
-
-    def effects(self, name: str, rows: Any, columns: Any) -> Any:
-        """Whether weights may have an effect."""
-        if name == "D":
-            return self.active[columns]
-        if name == "W":
-            return self.to_labels[rows] & self.active[columns]
-        if name == LEAK:
-            return self.to_labels[rows] & self.active[rows]
-        # Inputs and initial states are sent before they are read, as gains and biases of currents.
-        return True if name == "e" else self.sent[rows]
-
-    def moves(self, name: str, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:
-        """Whether weights may have an effect on some state, on the pattern of own parameters.
-
-        With ReLU a unit that is not active is 0 and passes nothing on.  So a synapse has an effect
-        only if in some sample its postsynaptic unit is active at a step at which the presynaptic
-        one may be different from 0; if states are currents, which last, at that step or later.
-        """
-        network, own = self._network, self._network.own_point
-        found = np.ones(len(rows), bool)
-        if own is None or network.activation.below or name not in ("W", "c", LEAK, START, GAINS):
-            return found
-        signs = np.stack(own.signs)
-        if name != "W":
-            # A leak is not seen in initial values.
-            first = int(name == LEAK and network.has_currents)
-            return np.asarray(np.asarray(signs[first:].any(axis=(0, 2)))[rows])
-        if network.has_currents:
-            sent = signs[:-1]
-            active = np.logical_or.accumulate(signs[:0:-1], axis=0)[::-1]
-        else:
-            before = np.logical_or.accumulate(signs, axis=0)[:-1]
-            sent = np.concatenate([np.zeros_like(signs[:1]), before])
-            sent = sent | self._those("B", 0)[:, None]
-            active = signs
-        found[:] = False
-        for post, pre in zip(active, sent, strict=True):
-            check_time()
-            for sample in range(post.shape[1]):
-                found |= post[rows, sample] & pre[columns, sample]
-        return found
 
     def reach(self, moved: Moved, size: int) -> Iterator[np.ndarray]:
         """Parameters on which the recorded numbers of each unit may depend, for every step.

@@ -9,6 +9,7 @@ formal       Exponentials, roots and signs over GF(p), with the proofs
 generic      Points, exactness of ranks, columns of Jacobians in the order of the samples
 arrays       Arithmetics whose values are arrays; entries that know their own ring
 patches      Patches of convolutions, formed in parts where they are multiplied
+paths         Which values paths lead to, and which weights begin them: over 0 and 1
 presence      Which entries of values can be other than 0, and which depend on chosen weights
 ranges        Ranges of the values of a program, for all real weights and samples
 read_out      The matrix that a program applies last, and what it reads

@@ -1,27 +1,27 @@
-r"""Parameters without any effect on the labels of a recurrent network: no path leads to a label.
+"""Parameters without any effect on the labels or states of a recurrent network: no path is theirs.
 
 A label at step T is read from units that D reads; these depend on units with synapses to them one
-step before, and so on.  So a weight into unit i (of W, a bias, a leak) has an effect on a label
-only if a path of at most T - 1 synapses leads from i to a unit that is read, and only if its
-presynaptic unit is ever different from 0: if it has an input or a bias, or such a unit sends to it,
-or if φ(0) ≠ 0.  The number of the others is an upper bound of every rank of labels: a rank that
-meets it is proved at one point, and the kernel consists of the parameters without effect.
-
-With ReLU, at given parameters, a weight has an effect only if it is passed on by the activation
-pattern (`algebra.networks.rnn.UnitPaths.moves`): parameters of units that are silent move nothing,
-not even states.
+step before, and so on.  So a weight has an effect on a label only if the derivative has a term that
+structural zeros leave, and, at given parameters of ReLU networks, the activation pattern: one sweep
+over 0 and 1 (`algebra.programs.paths`).  The number of the others is an upper bound of every rank:
+a rank that meets it is proved at one point, and the kernel consists of the parameters without
+effect.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
 
 from algebra.networks.activated import ActivatedNetwork
-from algebra.networks.base import Cell, Network, Support
+from algebra.networks.base import LABELS, STATES, Cell, Network, Support
+from algebra.networks.masks import held
+from algebra.programs.jacobian import Sweep, factors
+from algebra.programs.paths import Paths, existing
 from algebra.ranks.jacobian import base_of
+from algebra.time_limits import check_time
 
 
 def have_effect(
@@ -50,19 +50,38 @@ def have_effect(
     >>> have_effect(net, [("W", 0, 0), ("W", 1, 0), ("c", 1, 0)], read).tolist()
     [True, False, False]
     """
+    own: Any = base_of(network)
     is_read = not on_states and bool(support and "D" in support)
-    has_pattern = getattr(base_of(network), "own_point", None) is not None
-    found = paths_of(network, cells, support) if is_read or has_pattern else None
+    if not is_read and own.own_point is None:
+        return np.ones(len(cells), bool)
+    found = paths_of(network, cells, support)
     if found is None:
         return np.ones(len(cells), bool)
-    paths, moved = found
+    sweep = _sweep(own, STATES if on_states else LABELS, support or {}, set(found[1]))
     effective = np.zeros(len(cells), bool)
-    for name, (rows, columns, numbers) in moved.items():
-        kept = paths.moves(name, rows, columns)
-        if is_read:
-            kept &= paths.effects(name, rows, columns)
-        effective[numbers[kept]] = True
+    for name, (left, right) in factors(sweep, found[1]).items():
+        rows, columns, numbers = found[1][name]
+        for L, R in zip(left != 0, right != 0, strict=True):
+            sent = np.atleast_2d(L.any(axis=0))
+            for c in range(R.shape[1]):
+                check_time()
+                effective[numbers[sent[min(c, len(sent) - 1), rows] & R[columns, c]]] = True
     return effective
+
+
+def _sweep(network: ActivatedNetwork, what: str, support: Support, names: Collection[str]) -> Sweep:
+    """The sums of some readings over units, differentiated over 0 and 1."""
+    program, nodes = network.recorded(what)
+    own, signs = network.own_point, None
+    if own is not None:
+        own = own.first(network.m)
+        signs = network.on_pattern(own.signs)
+    arithmetic = Paths(network.vanishes_at_zero, signs)
+    masks = {name: held(support, name) for name in network.shapes}
+    blocks = existing(program, masks, 1 if own is None else network.m)
+    ones = np.ones((1, *program.nodes[nodes[0]].shape, 1), np.int64)
+    targets = [(node, None) for node in nodes]
+    return Sweep(program, arithmetic, blocks, names, targets=targets, covector=ones)
 
 
 def paths_of(
