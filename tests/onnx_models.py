@@ -208,6 +208,27 @@ def positions_first() -> Any:
     return net.model(net.linear("head", h, 12, 2))
 
 
+@model
+def sample_constants() -> Any:
+    """Constants with an axis of the samples, as exporters of torch write masks and positions."""
+    net = Net()
+    x = net.input("ids", 3, type=TensorProto.INT64)
+    count = net("Gather", net("Shape", x), net.tensor(np.array([0])))
+
+    def repeated(array: Any) -> Any:
+        shape = net("Concat", count, net.tensor(np.array(np.shape(array)[1:])), axis=0)
+        return net("Expand", net.tensor(np.array(array)), shape)
+
+    h = net("Gather", net.weight("words", 5, 4), x)
+    h = net("Add", h, net("Gather", net.weight("kinds", 2, 4), repeated([[0, 1, 1]])))
+    mask = net("Not", net("Unsqueeze", repeated([[True, False, False]]), net.tensor([2])))
+    h = net("Where", net("Cast", mask, to=TensorProto.BOOL), h, net.tensor(np.array(0.5)))
+    turned = repeated(np.arange(12).reshape(1, 3, 4) % 3)
+    h = net("Tanh", net("GatherElements", h, turned, axis=1))
+    h = net("Reshape", h, net.tensor(np.array([0, 12])))
+    return net.model(net.linear("head", h, 12, 2))
+
+
 def recurrent(op: str, gates: int, direction: str = "forward", **attributes: Any) -> Any:
     """A recurrent layer over three steps, its last state read."""
     net, both = Net(), 2 if direction == "bidirectional" else 1

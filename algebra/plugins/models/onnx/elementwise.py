@@ -12,7 +12,14 @@ from algebra.errors import InputError
 from algebra.plugins.models.onnx.batches import BOOLEAN
 from algebra.plugins.models.onnx.orders import numbers_of
 from algebra.plugins.models.onnx.scope import Call, Operator
-from algebra.plugins.models.onnx.values import Flags, Item, Signs, Tokens, fraction
+from algebra.plugins.models.onnx.values import (
+    Flags,
+    Item,
+    SampleConstants,
+    Signs,
+    Tokens,
+    fraction,
+)
 from algebra.plugins.models.onnx.weights import Parameter
 from algebra.programs.program import Builder, Value
 
@@ -357,8 +364,12 @@ def _where(call: Call) -> Item:
     mark = call.given(0)
     if isinstance(mark, Flags):
         return call.chosen(mark, call.item(1), call.item(2))
-    condition = call.array(0, "the condition").astype(bool)
-    marks = Item(call.build.constant(condition.astype(np.int64)))
+    batch = None
+    if isinstance(mark, SampleConstants):
+        condition, batch = mark.array.astype(bool), mark.batch
+    else:
+        condition = call.array(0, "the condition").astype(bool)
+    marks = Item(call.build.constant(condition.astype(np.int64)), batch)
     mark, a, b = call.broadcast(marks, call.item(1), call.item(2))
     if mark.batch is not None and mark.shape[mark.batch] != 1:
         raise InputError("its condition has a size along the batch axis")

@@ -14,24 +14,11 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.plugins.models.onnx.orders import put, taken
 from algebra.plugins.models.onnx.scope import Call, Operator
-from algebra.plugins.models.onnx.values import Item, Moves, Tokens
+from algebra.plugins.models.onnx.values import Item, Moves, SampleConstants, Tokens, constant_of
 from algebra.programs.program import Builder, Value
 
 # Numbers that are combined with one entry.
 _MOST_TERMS = 4096
-
-
-def constant_of(build: Builder, value: Value) -> np.ndarray | None:
-    """The whole numbers of a value that are constants, perhaps moved; None if it is none."""
-    node = build.nodes[value.number]
-    if node.op == "constant" and node.number == 1:
-        return node.table
-    if node.op != "index" or node.where is None or (node.where < 0).any():
-        return None
-    parts = [constant_of(build, Value(k, build.nodes[k].shape, False)) for k in node.inputs]
-    if any(part is None for part in parts):
-        return None
-    return np.concatenate([np.ravel(part) for part in parts if part is not None])[node.where]
 
 
 def _indices(call: Call, batch: int | None, axis: int | None) -> np.ndarray:
@@ -46,17 +33,17 @@ def _indices(call: Call, batch: int | None, axis: int | None) -> np.ndarray:
         The same axis in the indices; None if they have none.
     """
     found = call.given(1)
-    if isinstance(found, Item):
-        table = None if found.value.batched else constant_of(call.build, found.value)
-        if table is None:
+    if isinstance(found, SampleConstants | Item):
+        known = constant_of(call.build, call.item(1).value)
+        if known is None or known[1] != 1:
             raise InputError("its indices (input 1) depend on samples or weights")
         if found.batch is not None and (batch is None or found.batch != axis):
             raise InputError("it combines samples of a batch with each other")
         if found.batch is not None or axis is None:
-            return table.astype(np.int64)
+            return known[0].astype(np.int64)
+        table = known[0].astype(np.int64)
     else:
-        table = call.array(1, "the indices")
-    table = table.astype(np.int64)
+        table = call.array(1, "the indices").astype(np.int64)
     if axis is None or call.batch == 1:
         return table
     if not 0 <= axis < table.ndim or table.shape[axis] % call.batch:

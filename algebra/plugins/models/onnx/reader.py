@@ -40,7 +40,7 @@ from algebra.plugins.models.onnx.recurrent import RECURRENT
 from algebra.plugins.models.onnx.resampling import RESAMPLING
 from algebra.plugins.models.onnx.scope import Call, Known, Operator
 from algebra.plugins.models.onnx.shapes import MOVED, SHAPES
-from algebra.plugins.models.onnx.values import BATCH, Item, Moves, Tokens
+from algebra.plugins.models.onnx.values import BATCH, Item, Moves, SampleConstants, Tokens
 from algebra.plugins.models.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
 from algebra.time_limits import check_time
@@ -56,6 +56,8 @@ _RANDOM = (
     "Bernoulli", "Multinomial", "RandomNormal", "RandomNormalLike", "RandomUniform",
     "RandomUniformLike",
 )  # fmt: skip
+# Operators on constants with an axis of the samples that return its size, or nothing new.
+_OF_SHAPES = ("Identity", "Shape", "Size")
 STANDARD = ("", "ai.onnx")
 _BINARY32 = 1
 _BINARY64 = 11
@@ -309,6 +311,11 @@ class _Reader:
         plain = all(isinstance(value, np.ndarray) for value in present)
         if standard and plain and node.op_type not in _NEVER_COMPUTED:
             return self._computed(node, list(present))
+        constant = all(isinstance(value, np.ndarray | SampleConstants) for value in present)
+        if standard and constant and node.op_type not in (*_NEVER_COMPUTED, *_OF_SHAPES):
+            found = self._of_samples(node, present)
+            if found is not None:
+                return found
         operator = OPERATORS.get(node.op_type) if standard else None
         if operator is None:
             name = node.op_type if standard else f"{node.domain}.{node.op_type}"
@@ -326,10 +333,7 @@ class _Reader:
         return found if isinstance(found, tuple) else (found,)
 
     def _computed(self, node: Any, inputs: list[Any]) -> Sequence[np.ndarray]:
-        """Constants computed from constants of the file, by ONNX's reference implementation."""
-        onnx = need_onnx()
-        from onnx.reference import ReferenceEvaluator
-
+        """Constants computed from constants of the file."""
         if node.op_type == "Constant":
             [(name, value)] = attributes(node).items()
             if name == "value":
@@ -356,7 +360,42 @@ class _Reader:
             if node.op_type != "Expand":
                 raise InputError("it makes an axis of the size of the batch")
             shape = [int(v) for v in inputs[1]]
-            return [self.moves.expanded(self.moves.constant(inputs[0]), shape)]  # type: ignore[list-item]
+            return [self.moves.repeated(inputs[0], shape)]  # type: ignore[list-item]
+        return self._by_reference(node, inputs)
+
+    def _of_samples(self, node: Any, inputs: list[Any]) -> Sequence[SampleConstants] | None:
+        """Constants with an axis of the samples, computed for some samples; None if not known how.
+
+        The axis is that along which the results for two and three samples differ in size.
+        """
+        batch, found = self.moves.batch, list[list[np.ndarray]]()
+        for count in (2, 3):
+            own = [v.first(count) if isinstance(v, SampleConstants) else v for v in inputs]
+            if node.op_type in ("Expand", "Reshape", "Tile"):
+                own[1:] = [np.where(v % batch == 0, v // batch * count, v) for v in own[1:]]
+            try:
+                found.append(list(self._by_reference(node, own)))
+            except InputError:
+                return None
+        out = []
+        for two, three in zip(*found, strict=True):
+            axes = [
+                k for k, (a, b) in enumerate(zip(two.shape, three.shape, strict=True)) if a != b
+            ]
+            if len(axes) != 1:
+                return None
+            parts = [*np.split(two, 2, axes[0]), *np.split(three, 3, axes[0])]
+            first, has_nan = parts[0], parts[0].dtype.kind == "f"
+            if not all(np.array_equal(first, part, equal_nan=has_nan) for part in parts):
+                return None
+            out.append(SampleConstants(first, axes[0]))
+        return out
+
+    def _by_reference(self, node: Any, inputs: list[Any]) -> Sequence[np.ndarray]:
+        """The values of a node of constants, by ONNX's reference implementation."""
+        onnx = need_onnx()
+        from onnx.reference import ReferenceEvaluator
+
         check_constant(node.op_type, inputs, attributes(node))
         opset = onnx.helper.make_opsetid("", self.opened.opset)
         given = dict(zip([name for name in node.input if name], inputs, strict=True))

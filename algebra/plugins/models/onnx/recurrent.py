@@ -72,6 +72,8 @@ def _unrolled(call: Call) -> tuple[Item, ...]:
 def _functions(call: Call, directions: int) -> list[list[Function]]:
     """The functions of each direction, in the order of the standard."""
     plain = _PLAIN[call.op]
+    if call.op == "LSTM" and call.option("input_forget", 0):
+        raise InputError("its input and forget gates are coupled (input_forget)")
     names = call.option("activations")
     if names is None:
         names = plain * directions
@@ -185,7 +187,7 @@ _ATTRIBUTES = "activations direction hidden_size layout"
 RECURRENT: dict[str, Operator] = {
     "GRU": Operator(_unrolled, "X W R B sequence_lens initial_h",
                     f"{_ATTRIBUTES} linear_before_reset", "output_sequence"),
-    "LSTM": Operator(_unrolled, "X W R B sequence_lens initial_h initial_c", _ATTRIBUTES,
-                     "output_sequence"),
+    "LSTM": Operator(_unrolled, "X W R B sequence_lens initial_h initial_c",
+                     f"{_ATTRIBUTES} input_forget", "output_sequence"),
     "RNN": Operator(_unrolled, "X W R B sequence_lens initial_h", _ATTRIBUTES, "output_sequence"),
 }  # fmt: skip

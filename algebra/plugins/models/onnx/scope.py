@@ -9,18 +9,18 @@ this node, is refused as well, unless it is declared to be idle: nothing that is
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from algebra.errors import InputError, one_line
-from algebra.plugins.models.onnx.values import Item, Merged, Moves, Tokens
+from algebra.plugins.models.onnx.values import Item, Merged, Moves, SampleConstants, Tokens
 from algebra.plugins.models.onnx.weights import Parameter, Weights
 
 _RECURRENT = ("RNN", "GRU", "LSTM")
 # The object that a name of the graph represents.
-Known = np.ndarray | Item | Tokens | Merged
+Known = np.ndarray | Item | Tokens | Merged | SampleConstants
 
 
 class Call(Moves):
@@ -76,6 +76,8 @@ class Call(Moves):
         if isinstance(found, np.ndarray):
             name = f" (`{one_line(self.names[k])}`)" if k < len(self.names) else ""
             return self.constant(found, f"input {k}{name}")
+        if isinstance(found, SampleConstants):
+            return replace(self.constant(found.array), batch=found.batch)
         if found is None:
             raise InputError(f"its input {k} is missing")
         if isinstance(found, Merged):

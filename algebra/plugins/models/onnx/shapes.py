@@ -10,7 +10,14 @@ import numpy as np
 from algebra.errors import InputError, shown
 from algebra.plugins.models.onnx.bounds import MODEL_LIMITS
 from algebra.plugins.models.onnx.scope import Call, Operator
-from algebra.plugins.models.onnx.values import MOST_AXES, Item, Merged, Tokens, letters_of
+from algebra.plugins.models.onnx.values import (
+    MOST_AXES,
+    Item,
+    Merged,
+    SampleConstants,
+    Tokens,
+    letters_of,
+)
 from algebra.plugins.models.onnx.weights import Parameter
 
 
@@ -161,13 +168,16 @@ def _gather(call: Call) -> Item:
         return call.tokens(which, call.item(0))
     item = call.item(0)
     axis = call.along(item, call.option("axis", 0), "takes entries along")
-    where = call.array(1, "the indices").astype(np.int64)
-    size = item.shape[axis]
+    per_sample = which.batch if isinstance(which, SampleConstants) else None
+    if per_sample is not None and item.batch is not None:
+        raise InputError("it combines samples of a batch with each other")
+    where = which.array if isinstance(which, SampleConstants) else call.array(1, "the indices")
+    where, size = where.astype(np.int64), item.shape[axis]
     if where.size and not (-size <= where.min() and where.max() < size):
         raise InputError(f"indices {where.min()} … {where.max()} of an axis of size {size}")
-    batch = item.batch
-    if batch is not None and batch > axis:
-        batch += where.ndim - 1
+    batch = item.batch if per_sample is None else axis + per_sample
+    if item.batch is not None and item.batch > axis:
+        batch = item.batch + where.ndim - 1
     call.build.room(where.size * math.prod(item.shape) // max(1, size))
     return call.move(item, np.take(call.places(item), where, axis=axis), batch)
 
@@ -176,14 +186,14 @@ def _expand(call: Call) -> Item:
     return call.expanded(call.item(0), call.whole(1, "the shape"))
 
 
-def _filled(call: Call) -> Item | np.ndarray:
+def _filled(call: Call) -> SampleConstants | np.ndarray:
     shape = call.whole(0, "the shape")
     value = call.option("value", None)
     from onnx import numpy_helper
 
     number = np.zeros((), np.float32) if value is None else numpy_helper.to_array(value).ravel()[0]
     if call.batch > 1 and any(size and size % call.batch == 0 for size in shape):
-        return call.expanded(call.constant(np.asarray(number)), shape)
+        return call.repeated(np.asarray(number), shape)
     if any(size < 0 for size in shape) or math.prod(shape) > MODEL_LIMITS.constant:
         raise InputError(f"a constant of the shape {shown(tuple(shape))} is too large")
     return np.full(shape, number)

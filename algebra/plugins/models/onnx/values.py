@@ -86,6 +86,26 @@ class Signs(Flags):
 
 
 @dataclass(frozen=True, eq=False)
+class SampleConstants:
+    """Constants with an axis of the samples, the same for all of them.
+
+    Attributes
+    ----------
+    array : ndarray
+        Those of one sample, with the axis.
+    batch : int
+        The axis.
+    """
+
+    array: np.ndarray
+    batch: int
+
+    def first(self, count: int) -> np.ndarray:
+        """The constants of as many samples."""
+        return np.concatenate([self.array] * count, axis=self.batch)
+
+
+@dataclass(frozen=True, eq=False)
 class Merged:
     """A value in which the axis of the samples is merged with axes before it.
 
@@ -153,6 +173,23 @@ class Tokens:
         if self.hot is not None:
             return self.name
         return f"the input `{one_line(self.name)}` of whole numbers"
+
+
+def constant_of(build: Builder, value: Value) -> tuple[np.ndarray, int] | None:
+    """The numerators of a value of constants, perhaps moved, over one denominator; or None."""
+    node = build.nodes[value.number]
+    if node.op == "constant":
+        assert node.table is not None
+        return node.table, int(node.number or 1)
+    if node.op != "index" or node.where is None:
+        return None
+    parts = [constant_of(build, Value(k, build.nodes[k].shape, False)) for k in node.inputs]
+    known = [part for part in parts if part is not None]
+    if len(known) < len(parts) or len({below for _, below in known}) > 1:
+        return None
+    # The number −1 stands for 0.
+    flat = np.concatenate([*(np.ravel(table) for table, _ in known), [0]])
+    return flat[node.where], known[0][1]
 
 
 def check_numbers(array: np.ndarray, what: str) -> None:
@@ -399,6 +436,18 @@ class Moves:
             )
         return item
 
+    def repeated(self, array: np.ndarray, shape: Sequence[int]) -> SampleConstants:
+        """Constants repeated to a shape of the graph with an axis of the samples."""
+        wanted = [1] * (array.ndim - len(shape)) + list(shape)
+        batch = next(k for k, size in enumerate(wanted) if size and size % self.batch == 0)
+        wanted[batch] //= self.batch
+        try:
+            full = np.broadcast_shapes(array.shape, tuple(wanted))
+        except ValueError:
+            raise InputError(f"the shape {array.shape} cannot become {tuple(shape)}") from None
+        self.build.room(math.prod(full))
+        return SampleConstants(np.broadcast_to(array, full), batch)
+
     def elementwise(self, item: Item, apply: Callable[[Value], Value]) -> Item:
         """A function of each entry."""
         return Item(apply(self.plain(item).value), item.batch)
@@ -411,11 +460,8 @@ class Moves:
         if len(axes) > 1:
             raise InputError("it combines samples of a batch with each other")
         batch = axes.pop() if axes else None
-        for item in lifted:
-            if batch is not None and item.batch is None and item.shape[batch] != 1:
-                raise InputError(
-                    f"it combines a batch axis with an axis of fixed size {item.shape[batch]}"
-                )
+        if batch is not None:
+            lifted = [self.per_sample(item, batch) for item in lifted]
         try:
             shape = np.broadcast_shapes(*(item.shape for item in lifted))
         except ValueError:
@@ -432,6 +478,25 @@ class Moves:
             else self.move(item, np.broadcast_to(self.places(item), shape), batch)
             for item in lifted
         ]
+
+    def per_sample(self, item: Item, axis: int) -> Item:
+        """A value that meets an axis of the samples with this one of its own.
+
+        Files for a fixed number of samples have constants for each of them.
+        """
+        size = item.shape[axis]
+        if item.batch is not None or size == 1:
+            return item
+        known = constant_of(self.build, item.value)
+        if known is not None and self.batch > 1 and size and size % self.batch == 0:
+            parts = np.split(known[0], self.batch, axis)
+            if all(np.array_equal(part, parts[0]) for part in parts):
+                own = np.split(self.places(item), self.batch, axis)[0]
+                return self.move(item, own, axis)
+        said = f"it combines a batch axis with an axis of fixed size {size}"
+        if self.batch > 1 and size == self.batch:
+            said += ": export with an example of one sample, or with a batch axis of any size"
+        raise InputError(said)
 
     def lifted(self, item: Item, ndim: int) -> Item:
         """The value with axes of size 1 added before its own."""

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from algebra.plugins.models.onnx import read_onnx
-from algebra.plugins.models.onnx.places import constant_of, product_along, put_at
-from algebra.plugins.models.onnx.values import BATCH, Item, Moves
+from algebra.plugins.models.onnx.places import product_along, put_at
+from algebra.plugins.models.onnx.values import BATCH, Item, Moves, constant_of
 from algebra.programs.program import Builder
 from tests.doubles import labels
 from tests.onnx_models import Net, helper
@@ -50,15 +50,18 @@ def test_products_along_an_axis(size):
 
 
 def test_constants_that_were_moved():
-    """Found through moves and joins; samples, fractions and entries outside are none."""
+    """Found through moves and joins, over one denominator; samples are none."""
     build = Builder()
     own = build.constant(np.arange(6).reshape(2, 3))
     moved = build.joined([build.transposed(own), build.reshaped(own, (3, 2))])
     wanted = np.concatenate([np.arange(6).reshape(2, 3).T, np.arange(6).reshape(3, 2)])
-    assert constant_of(build, moved).tolist() == wanted.tolist()
+    table, below = constant_of(build, moved)
+    assert (table.tolist(), below) == (wanted.tolist(), 1)
     assert constant_of(build, build.sample("x", (2,))) is None
-    assert constant_of(build, build.constant(np.ones(2, int), 3)) is None
-    assert constant_of(build, build.index(np.array([0, -1]), own)) is None
+    thirds = build.constant(np.ones(2, int), 3)
+    assert constant_of(build, build.index(np.array([0, -1]), thirds))[0].tolist() == [1, 0]
+    assert constant_of(build, thirds)[1] == 3
+    assert constant_of(build, build.joined([thirds, build.constant(np.ones(2, int))])) is None
 
 
 def of_two_samples(indices):

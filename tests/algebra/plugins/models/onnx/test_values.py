@@ -6,7 +6,14 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from algebra.plugins.models.onnx.values import BATCH, ExactNumbers, Item, Moves, over_denominator
+from algebra.plugins.models.onnx.values import (
+    BATCH,
+    ExactNumbers,
+    Item,
+    Moves,
+    constant_of,
+    over_denominator,
+)
 from algebra.programs.program import Builder
 from tests.refusals import refuses
 
@@ -90,3 +97,26 @@ def test_exact_values_are_made_when_they_are_asked_for():
     table, below = found["a"]
     assert (table.tolist(), below) == ([2, -3], 4)
     assert found["a"][0] is table
+
+
+def test_constants_of_a_fixed_number_of_samples():
+    """Equal for all of them they are those of one; others are refused with what to export."""
+    build = Builder()
+    moves = Moves(build, 3)
+    item = Item(build.reshaped(build.sample("x", (2,)), (1, 2)), 0)
+    same, other = (
+        build.constant(np.array(rows)) for rows in ([[1, 2]] * 3, np.eye(3, 2, dtype=int))
+    )
+    _, second = moves.broadcast(item, Item(same))
+    assert (second.batch, second.shape) == (0, (1, 2))
+    assert constant_of(build, second.value)[0].tolist() == [[1, 2]]
+    refuses("export with an example of one sample", moves.broadcast, item, Item(other))
+
+
+def test_constants_repeated_to_the_batch_axis():
+    """One sample's constants and their axis; sizes that do not fit are refused."""
+    moves = Moves(Builder(), BATCH)
+    found = moves.repeated(np.array([[True, False]]), (BATCH, 1, 2))
+    assert (found.array.shape, found.batch, found.array.dtype) == ((1, 1, 2), 0, bool)
+    assert found.first(3).shape == (3, 1, 2)
+    refuses("cannot become", moves.repeated, np.zeros((1, 3)), (BATCH, 2))
