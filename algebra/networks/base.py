@@ -518,14 +518,6 @@ class Network(Programmed):
         """
         return name
 
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        """The matrices in the papers' theorems, by their role.
-
-        Roles are "decoder", "encoder", "recurrent", "hidden layers" and "rectified layer"; a kind
-        that the papers do not treat has none.
-        """
-        return {}
-
     def check_verb(self, verb: str) -> None:
         """Check that a verb over all allocations (audit, atlas, design) supports this kind.
 

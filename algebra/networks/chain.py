@@ -274,11 +274,6 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
 
         return enough_rank_of(self, name)
 
-    def narrow(self) -> list[str]:
-        from algebra.networks.chain_units import too_narrow
-
-        return too_narrow(self)
-
     def population(self, name: str, line: str) -> str:
         """For a recurrent net "input", "hidden" or "output"; otherwise the matrix."""
         chain = self.chain()
@@ -287,11 +282,6 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
         if line == "row":
             return "output" if name == chain.output else "hidden"
         return "input" if name == chain.start else "hidden"
-
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        """The roles in a feed-forward chain: the last matrix, and those before it."""
-        chain = self.chain()
-        return {"decoder": (chain.output,), "hidden layers": chain.names[1:]}
 
 
 def need_chain(network: Network) -> ChainNetwork:

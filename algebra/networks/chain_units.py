@@ -35,23 +35,6 @@ def limits_of_chain(net: ChainNetwork) -> dict[str, MatrixLimits]:
     }
 
 
-def too_narrow(net: ChainNetwork) -> list[str]:
-    """Layers too narrow for "a fully-learned teacher can express any linear function"."""
-    d, b = net.d, net.step_inputs
-    if net.chain().recurrent:
-        T, n = net.steps, net.inner_widths[0]
-        return [
-            f"it needs {letters} ≤ n, but {letters} = {value}, n = {n}"
-            for letters, value in (("Tb", T * b), ("Td", T * d))
-            if value > n
-        ]
-    return [
-        f"it needs hidden layers of at least q = {b} and d = {d} units, but widths[{k}] = {width}"
-        for k, width in enumerate(net.inner_widths)
-        if width < max(b, d)
-    ]
-
-
 def becomes_transposed(net: ChainNetwork) -> dict[str, str]:
     """The matrix that each becomes by transposition, if U has full row rank and the chain has
     the same sizes from both ends.

@@ -239,10 +239,6 @@ class HasLimits(ABC):
     def limits(self) -> dict[str, MatrixLimits]:
         """Numbers of equations in which the rows and columns of each matrix take part."""
 
-    def narrow(self) -> list[str]:
-        """Layers too narrow for "a fully-learned teacher can express any linear function"."""
-        return []
-
 
 class HasPatternCost(Network):
     """A network whose instances are decided over activation patterns, in a measured time."""

@@ -57,9 +57,6 @@ class LinearRNN(RecurrentChain):
     kind: ClassVar[str] = "lrnn"
     title: ClassVar[str] = "linear RNN"
 
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        return {"decoder": ("D",), "recurrent": ("W",), "encoder": ("B",)}
-
 
 @dataclass(frozen=True)
 class SequenceRNN(RecurrentChain):
@@ -117,6 +114,3 @@ class SequenceRNN(RecurrentChain):
             h = new if h is None else new + matmul(W, h)
             outputs.append(matmul(read, h))
         return np.concatenate(outputs, axis=-1)
-
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        return {}

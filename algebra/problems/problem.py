@@ -258,7 +258,7 @@ class Problem:
         """Whether the allocation is drawn anew for each trial."""
         return len(self.others) > len(self.updates)
 
-    @property
+    @cached_property
     def others(self) -> dict[str, Any]:
         """Updates and random cells by matrix, in the network's order."""
         given = {n: held(self.learnable, n) for n in self.network.shapes if n in self.learnable}
@@ -271,7 +271,7 @@ class Problem:
 
         return learning_in_words(self)
 
-    @property
+    @cached_property
     def updates(self) -> dict[str, Update]:
         """The matrices that learn by an update, in the network's order."""
         others = self.others

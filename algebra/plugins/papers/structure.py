@@ -18,6 +18,7 @@ from algebra.families.equations import inspect_allocation
 from algebra.networks.base import Network
 from algebra.plugins.papers.atlas import orbits
 from algebra.plugins.papers.theorems.principles import principles_about, used_lines
+from algebra.plugins.papers.theorems.roles import roles
 from algebra.plugins.relu.patterns import patterns_left_by_D3, patterns_left_by_D4
 from algebra.problems.allocation import Allocation
 from algebra.problems.symmetry import SymmetryGroup
@@ -97,7 +98,7 @@ def _forms(
 def _patterns(allocation: Allocation) -> dict[str, int | None]:
     """Activation patterns that the lemmas leave: of r = dm weights in the first layer."""
     network = allocation.network
-    layer = network.roles().get("rectified layer")
+    layer = roles(network).get("rectified layer")
     if not layer:
         return {}
     if allocation.matrices != layer or allocation.size != network.outputs:

@@ -83,9 +83,6 @@ class ShallowReLU(HasUnits, HasLimits, HasPatternCost, HasRectifiedLayers):
         steep = pairs > 1000 or (pairs > 300 and own.sum() < 4 * self.outputs)
         return max(1, pairs**8 // (300 * 300**6) if steep else pairs**2 // 300)
 
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        return {"rectified layer": ("W1",)}
-
     def axes(self) -> tuple[Axis, ...]:
         return (
             Axis("outputs", self.d, (("W2", 0),)),

@@ -44,6 +44,7 @@ def survey_principles(
     The arguments are those of `matchprob.audit` with `principles`.
     """
     from algebra.plugins.papers.structure import allocation_classes
+    from algebra.plugins.papers.theorems.roles import roles
     from matchprob.io.progress import counted
     from numeric.plugins.papers.principles.survey import PrincipleSurvey
     from numeric.studies.study import check_trials, shared
@@ -52,9 +53,9 @@ def survey_principles(
     if count is not None:
         whole_number(count, "count", 1)
     network = problem.network
-    roles = network.roles()
+    known = roles(network)
     every = ("W",) if "W" in network.shapes else tuple(network.shapes)
-    names = tuple(matrices or roles.get("rectified layer") or every)
+    names = tuple(matrices or known.get("rectified layer") or every)
     for name in names:
         network.shape_of(name)
     size = whole_number(network.outputs if budget is None else budget, "budget", 1)

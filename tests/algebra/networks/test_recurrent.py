@@ -94,13 +94,6 @@ def test_impulses_show_powers(T):
         assert Y[0, t] == (weights["D"] @ power)[0, 0]
 
 
-def test_each_matrix_has_one_role():
-    """Decoder, recurrent matrix and encoder."""
-    net = LinearRNN(n=2, T=2, b=1, d=1, m=2)
-    roles = net.roles()
-    assert sorted(name for names in roles.values() for name in names) == sorted(net.shapes)
-
-
 sizes = st.tuples(*(st.integers(1, 3) for _ in range(5)))
 
 

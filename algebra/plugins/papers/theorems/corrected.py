@@ -49,6 +49,7 @@ import numpy as np
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
 from algebra.networks.recurrent import LinearRNN
+from algebra.plugins.papers.theorems.roles import too_narrow
 from algebra.plugins.papers.theorems.statements import (
     Codes,
     Masks,
@@ -57,7 +58,6 @@ from algebra.plugins.papers.theorems.statements import (
     encoder,
     hidden_layers,
     recurrent,
-    wide_enough,
 )
 from algebra.problems.allocation import Allocation
 from algebra.ranks.budgets.cover import budget_violations, rank_bound
@@ -210,7 +210,7 @@ CORRECTED: dict[str, Theorem] = {
             True,
             decoder,
             _decoder,
-            wide_enough,
+            too_narrow,
         ),
         Theorem(
             "3.2 corrected",
@@ -221,7 +221,7 @@ CORRECTED: dict[str, Theorem] = {
             True,
             encoder,
             _encoder,
-            wide_enough,
+            too_narrow,
         ),
         Theorem(
             "3.4 corrected",
@@ -232,7 +232,7 @@ CORRECTED: dict[str, Theorem] = {
             True,
             recurrent,
             _by_budgets,
-            wide_enough,
+            too_narrow,
         ),
         Theorem(
             "3.5 corrected",
@@ -243,7 +243,7 @@ CORRECTED: dict[str, Theorem] = {
             True,
             recurrent,
             _recurrent_lines,
-            wide_enough,
+            too_narrow,
         ),
         Theorem(
             "4.1 corrected",
@@ -255,7 +255,7 @@ CORRECTED: dict[str, Theorem] = {
             True,
             hidden_layers,
             _layer,
-            wide_enough,
+            too_narrow,
         ),
     )
 }

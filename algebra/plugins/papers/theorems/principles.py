@@ -34,6 +34,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from algebra.networks.base import Network
+from algebra.plugins.papers.theorems.roles import roles
 from algebra.problems.allocation import Allocation
 
 # Of an allocation: numbers by name; None for one that is not known or does not exist.
@@ -86,12 +87,12 @@ class Principle:
 
 
 def _is_linear(network: Network) -> bool:
-    roles = network.roles()
-    return bool(roles.get("recurrent") or roles.get("hidden layers"))
+    known = roles(network)
+    return bool(known.get("recurrent") or known.get("hidden layers"))
 
 
 def _is_rectified(network: Network) -> bool:
-    return bool(network.roles().get("rectified layer"))
+    return bool(roles(network).get("rectified layer"))
 
 
 PRINCIPLES: dict[str, Principle] = {

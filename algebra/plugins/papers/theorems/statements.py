@@ -43,8 +43,8 @@ import numpy as np
 
 from algebra.networks.base import Network
 from algebra.networks.feedforward import LinearFeedForward
-from algebra.networks.protocols import HasLimits
 from algebra.networks.recurrent import LinearRNN
+from algebra.plugins.papers.theorems.roles import roles, too_narrow
 from algebra.problems.allocation import Allocation
 
 MAXIMAL, MINIMAL, SILENT = "maximal", "minimal", "silent"
@@ -142,31 +142,26 @@ class Theorem:
 
 def decoder(network: Network) -> tuple[str, ...]:
     """The matrix that is applied last: D of a linear RNN, the last layer."""
-    return network.roles().get("decoder", ())
+    return roles(network).get("decoder", ())
 
 
 def encoder(network: Network) -> tuple[str, ...]:
     """B of a linear RNN."""
-    return network.roles().get("encoder", ())
+    return roles(network).get("encoder", ())
 
 
 def recurrent(network: Network) -> tuple[str, ...]:
     """W of a linear RNN."""
-    return network.roles().get("recurrent", ())
+    return roles(network).get("recurrent", ())
 
 
 def hidden_layers(network: Network) -> tuple[str, ...]:
     """All layers of a feed-forward net but the last."""
-    return network.roles().get("hidden layers", ())
-
-
-def wide_enough(network: Network) -> list[str]:
-    """The layers that are too narrow for a teacher that expresses any linear function."""
-    return network.narrow() if isinstance(network, HasLimits) else []
+    return roles(network).get("hidden layers", ())
 
 
 def _as_in_the_paper(network: Network) -> list[str]:
-    found = wide_enough(network)
+    found = too_narrow(network)
     inputs = network.input_shape[0]
     if network.m > inputs:
         letters = "Tb" if recurrent(network) else "q"
