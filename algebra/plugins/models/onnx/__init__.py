@@ -5,6 +5,7 @@ bounds          Bounds of a model, checked before anything is expanded
 batches         The axis of the samples of each input
 weights         Weights collected while nodes are read; the result of a reader, `Read`
 model           Opening a file: its size, version and inputs
+notes           What an exporter says of tensors, in metadata
 scope           One node: its inputs and attributes; what is declared of an operator
 elementwise     Elementwise operators, and softmax
 layers          Products with weights, norms, sums and attention

@@ -34,13 +34,14 @@ from algebra.plugins.models.onnx.model import (
     tensor_array,
 )
 from algebra.plugins.models.onnx.neighbourhoods import NEIGHBOURHOODS
+from algebra.plugins.models.onnx.notes import TensorNote, of_computed, tensor_notes
 from algebra.plugins.models.onnx.orders import ORDERS
 from algebra.plugins.models.onnx.places import PLACES
 from algebra.plugins.models.onnx.recurrent import RECURRENT
 from algebra.plugins.models.onnx.resampling import RESAMPLING
 from algebra.plugins.models.onnx.scope import Call, Known, Operator
 from algebra.plugins.models.onnx.shapes import MOVED, SHAPES
-from algebra.plugins.models.onnx.values import BATCH, Item, Moves, SampleConstants, Tokens
+from algebra.plugins.models.onnx.values import BATCH, MASKED, Item, Moves, SampleConstants, Tokens
 from algebra.plugins.models.onnx.weights import Parameter, Read, Weights
 from algebra.programs.program import Builder
 from algebra.time_limits import check_time
@@ -247,6 +248,8 @@ class _Reader:
         return Item(self.build.reshaped(block, shape), place)
 
     def _tensors(self, graph: Any) -> None:
+        notes, taken = tensor_notes(graph), {tensor.name for tensor in graph.initializer}
+        computed: list[str] = []
         for tensor in graph.initializer:
             name = tensor.name
             if tensor.data_type in _TYPES:
@@ -255,7 +258,16 @@ class _Reader:
                     "rounded to few digits: export the model in float32"
                 )
             array = self._array(tensor, name)
-            self.known[name] = Parameter(name, array) if self._usable(name, array) else array
+            note = notes.get(name, TensorNote())
+            own = note.weight if note.weight not in taken else ""
+            taken.add(own)
+            usable = not note.is_fixed and self._usable(name, array)
+            usable = usable and (not own or self._usable(own, array))
+            self.known[name] = Parameter(own or name, array) if usable else array
+            if usable and note.sources and not own and array.size > 1:
+                computed.append(name)
+        if computed:
+            self.assumed.append(of_computed(computed))
         for tensor in graph.sparse_initializer:
             raise InputError(f"{self.path}: `{one_line(tensor.values.name)}` is a sparse tensor")
 
@@ -269,7 +281,11 @@ class _Reader:
         """Whether a tensor can be a weight."""
         fixed = any(fnmatch.fnmatchcase(name, pattern) for pattern in self.constants)
         real = array.dtype in (np.float32, np.float64) and array.ndim > 0 and array.size > 0
-        return real and not fixed and bool(np.isfinite(array).all())
+        if fixed or not real or not np.isfinite(array).all():
+            return False
+        # Numbers that stand for −∞ beside zeros are a mask.
+        least = array <= MASKED
+        return not (least.any() and (least | (array == 0)).all())
 
     # -- nodes -----------------------------------------------------------------------------
 

@@ -67,6 +67,22 @@ def test_weights_are_exact(tmp_path):
     assert [Fraction(int(v), denominator) for v in table.ravel()] == [tenth, 3]
 
 
+@pytest.mark.parametrize("least", [-1e4, np.finfo(np.float32).min])
+def test_a_table_of_zeros_and_numbers_that_mean_infinity_is_a_mask(least, tmp_path):
+    """It never learns: generic numbers in its place would mask nothing."""
+    net = Net()
+    x = net.input("x", 3)
+    mask = net.tensor(np.array([[0.0, least, 0.0]], np.float64), "mask")
+    shares = net("Softmax", net("Add", net("MatMul", x, net.weight("A", 3, 3)), mask))
+    read = read_onnx(written(net, tmp_path, net("MatMul", shares, net.weight("B", 3, 2))))
+    assert set(read.parameters) == {"A", "B"}
+    other = Net()
+    x = other.input("x", 3)
+    shift = other.tensor(np.array([1.0, least, 0.0]), "shift")
+    read = read_onnx(written(other, tmp_path, other("Add", x, shift)))
+    assert set(read.parameters) == {"shift"}
+
+
 def test_norms_that_an_exporter_stored_once_are_named(tmp_path):
     """Two norms of ones are one parameter of the file; one of a trained network may be, too."""
     for scale, said in ((np.ones(2), 1), (np.array([1.0, 2.0]), 0)):
