@@ -54,6 +54,7 @@ from algebra.declarations import Count, Keyword
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues
 from algebra.networks.chain import need_chain
+from algebra.networks.chain_units import ends_of
 from algebra.problems.laws.pinned import prime_for, residue, restrict
 from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
@@ -127,7 +128,7 @@ def dual_order(problem: Problem, seed: int = 0) -> tuple[Vector, ...] | None:
 
 def _required_entries(problem: Problem) -> dict[str, np.ndarray]:
     """The entries of each matrix with an equation: fixed weights, and zeros of the student."""
-    ends = need_chain(problem.network).matrix_ends()
+    ends = ends_of(need_chain(problem.network))
     found = {}
     for name, (a, b) in ends.items():
         mask = np.asarray(problem.allocation.masks[name]) == 0
@@ -143,7 +144,7 @@ def _required_entries(problem: Problem) -> dict[str, np.ndarray]:
 def _order(problem: Problem, rng: random.Random) -> tuple[Vector, ...] | None:
     """An order in which no step has more equations than unknowns."""
     chain = need_chain(problem.network)
-    widths, ends = chain.inner_widths, chain.matrix_ends()
+    widths, ends = chain.inner_widths, ends_of(chain)
     alone: dict[Vector, int] = {}
     beside: dict[Vector, list[Vector]] = {}
     for layer, width in enumerate(widths):
@@ -181,7 +182,7 @@ def _applies(problem: Problem, order: tuple[Vector, ...], rng: random.Random) ->
     """Whether the equations of each step are independent at a random point."""
     p = prime_for(problem.student(), rng)
     chain = need_chain(problem.network)
-    widths, ends = chain.inner_widths, chain.matrix_ends()
+    widths, ends = chain.inner_widths, ends_of(chain)
     shapes = problem.network.shapes
     fixed, teacher = (
         {name: random_residues(shape, p, rng) for name, shape in shapes.items()} for _ in range(2)
@@ -264,7 +265,7 @@ def _complaint(problem: Problem, order: Sequence[Vector], rng: random.Random) ->
     """Why the theorem does not apply at a random point; "" if it does."""
     network, p = problem.network, prime_for(problem.student(), rng)
     chain = need_chain(network)
-    widths, ends = chain.inner_widths, chain.matrix_ends()
+    widths, ends = chain.inner_widths, ends_of(chain)
     student, teacher = (
         random_point(network, p, rng.randrange(1 << 32), support)
         for support in (problem.student(), problem.support)

@@ -54,6 +54,7 @@ from algebra.checker.verdicts import MAXIMAL
 from algebra.linalg.modular import matmul
 from algebra.linalg.residues import random_residues
 from algebra.networks.chain import need_chain
+from algebra.networks.chain_units import ends_of
 from algebra.problems.laws.pinned import prime_for, residue, restrict
 from algebra.problems.premises import Feature
 from algebra.problems.problem import Problem
@@ -129,7 +130,7 @@ def reachable_blocks(problem: Problem, seed: int = 0) -> Layers | None:
 def _divisions(problem: Problem) -> Iterator[Layers]:
     """Single units, units with equal patterns of weights, or all units together: layer by layer."""
     chain = need_chain(problem.network)
-    widths, ends = chain.inner_widths, chain.matrix_ends()
+    widths, ends = chain.inner_widths, ends_of(chain)
     choices = []
     for layer, width in enumerate(widths):
         alike: dict[Any, list[int]] = {}
@@ -166,7 +167,7 @@ def _look(
 def _applies(problem: Problem, blocks: Layers, rng: random.Random) -> bool:
     """Whether the theorem's hypotheses hold at a random point."""
     p = prime_for(problem.student(), rng)
-    ends = need_chain(problem.network).matrix_ends()
+    ends = ends_of(need_chain(problem.network))
     shapes = problem.network.shapes
     fixed, teacher = (
         {name: random_residues(shape, p, rng) for name, shape in shapes.items()} for _ in range(2)
@@ -237,7 +238,7 @@ def check(problem: Problem, reached: Reached, claimed: Claimed) -> str:
     computes the same function.
     """
     chain = need_chain(problem.network)
-    widths, ends = chain.inner_widths, chain.matrix_ends()
+    widths, ends = chain.inner_widths, ends_of(chain)
     blocks = reached.blocks
     if [sorted(u for part in layer for u in part) for layer in blocks] != [
         list(range(width)) for width in widths

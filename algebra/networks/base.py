@@ -321,11 +321,6 @@ class Network(Programmed):
         return self.shapes[name]
 
     @property
-    def drawn_shapes(self) -> dict[str, tuple[int, int]]:
-        """The matrices that are drawn at a random point; all others are 0."""
-        return self.shapes
-
-    @property
     @abstractmethod
     def input_shape(self) -> tuple[int, int]:
         """Shape of the sample matrix X, one column for each sample."""

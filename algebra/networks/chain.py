@@ -99,12 +99,6 @@ class ChainNetwork(HasUnits, HasLimits, HasJacobian):
             return (self.shapes[chain.recurrent][0],)
         return tuple(self.shapes[name][0] for name in chain.steps)
 
-    def matrix_ends(self) -> dict[str, tuple[int, int]]:
-        """The hidden layers of the rows and of the columns of each matrix; −1: inputs, outputs."""
-        from algebra.networks.chain_units import ends_of
-
-        return ends_of(self)
-
     @property
     def input_shape(self) -> tuple[int, int]:
         return (self.step_inputs * (self.steps if self.chain().recurrent else 1), self.m)

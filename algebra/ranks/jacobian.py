@@ -67,7 +67,8 @@ def random_point(
         own: Point = network.own_point.first(network.m).at(p, seed, network.shapes, residue(p))
         return own
     rng = random.Random(f"{p}/{seed}")
-    drawn = network.drawn_shapes
+    # The matrices; parameters of updates are 0.
+    drawn = base_of(network).shapes
     weights: dict[str, Any] = {}
     for name, shape in drawn.items():
         mask = held(support, name)

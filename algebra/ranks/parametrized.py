@@ -118,7 +118,6 @@ class Parametrized(HasJacobian):
         arrays = self.parameters_of.items()
         return self.base.shapes | {name: (own[0] * own[1], 1) for name, (*_, own) in arrays}
 
-    drawn_shapes = _of_base("drawn_shapes")
     sparse = _of_base("sparse")
     own_point = _of_base("own_point")
     smooth = _of_base("smooth")
