@@ -108,7 +108,11 @@ class ModularArithmetic(ArrayArithmetic):
 
     def reciprocals(self, node: Node, a: Residues) -> Residues:
         if not a.all():
-            raise NoResidues(f"{node.label or 'a divisor'} is 0 modulo {self.p} at this point")
+            # By chance, with a probability of 1/p each, or always: at given weights and samples.
+            raise NoResidues(
+                f"{node.label or 'a divisor'} is 0 at this point (the length of a vector of zeros, "
+                "for example), where there are no derivatives"
+            )
         return inverses(a, self.p)
 
     def root(self, node: Node, a: Residues) -> Residues:

@@ -339,8 +339,25 @@ def own_patterns(
             near[name] = own + size * rng.standard_normal(own.shape)
         return near
 
-    strict = _rectifiers(program) if backward else frozenset()
+    strict = _rectifiers(program) | _compares(program) if backward else frozenset()
     return _PatternsAt(program, samples, lambda again: weights(), beside=beside, strict=strict)
+
+
+def _compares(program: Program) -> frozenset[int]:
+    """The nodes that choose other values than those that they compare: Where, by a > b.
+
+    Of equal ones neither is larger.  A maximum's derivative, by either of them, is no such choice.
+    """
+    nodes, found = program.nodes, set[int]()
+    for number, node in enumerate(nodes):
+        if node.op != "choose" or nodes[node.inputs[0]].op != "add":
+            continue
+        terms = nodes[node.inputs[0]].inputs
+        if len(terms) != 2 or nodes[terms[1]].op != "scale" or nodes[terms[1]].number != -1:
+            continue
+        if {terms[0], *nodes[terms[1]].inputs} != set(node.inputs[1:]):
+            found.add(number)
+    return frozenset(found)
 
 
 def _rectifiers(program: Program) -> frozenset[int]:

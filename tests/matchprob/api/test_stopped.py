@@ -250,12 +250,18 @@ def _state(states):
     return states[0] if isinstance(states, tuple) else states
 
 
-def test_lengths_of_a_cosine_classifier():
+@pytest.mark.parametrize(
+    "forward",
+    [
+        lambda s, x: F.linear(F.normalize(x), F.normalize(s.w)),
+        lambda s, x: F.cosine_similarity(x[:, None], s.w[None], dim=-1),
+    ],
+)
+def test_lengths_of_a_cosine_classifier(forward):
     """16 of 20 numbers: the length of each row is free, and only lengths below 10⁻¹² are not."""
     torch.manual_seed(0)
-    net = Computes(lambda s, x: F.linear(F.normalize(x), F.normalize(s.w)),
-                   w=nn.Parameter(torch.randn(4, 5)))  # fmt: skip
-    [row] = mp.capacity(net, example_inputs=torch.randn(3, 5)).subsets
+    net = Computes(forward, w=nn.Parameter(torch.randn(4, 5)))
+    [row] = mp.capacity(net, "w", example_inputs=torch.randn(3, 5)).subsets
     assert (row.learnable, row.rank, row.exact) == (20, 16, True)
     assert row.at_weights.rank == 16
 

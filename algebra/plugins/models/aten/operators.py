@@ -99,13 +99,7 @@ def _random_leaky(call: AtenCall) -> Any:
 
 def _clamp(low: str, high: str) -> AtenOperator:
     def run(call: AtenCall) -> Any:
-        value, least = call["self"], call.option(low)
-        if isinstance(least, int | float) and not call.has(high) and 0 < least <= _NO_LENGTH:
-            item = call.item(value)
-            if call.moves.is_root(item):
-                # A shorter vector would be a piece of its own that no training meets.
-                call.moves.assume(f"lengths of vectors are above {least:g}")
-                return item
+        value = call["self"]
         if not any(getattr(call.option(name), "ndim", 0) for name in (low, high)):
             return call.run("Clip", value, call[low], call[high])
         for name, op in ((low, "Max"), (high, "Min")):
@@ -113,10 +107,6 @@ def _clamp(low: str, high: str) -> AtenOperator:
         return value
 
     return run
-
-
-# Lengths of vectors below which a quotient by them is another function.
-_NO_LENGTH = 1e-6
 
 
 def _hardtanh(call: AtenCall) -> Any:

@@ -227,7 +227,7 @@ def reason_of(
         if together == {"sign"}:
             return "only choices depend on them, and these do not move with small changes"
         if together == {"choose"}:
-            return "their units are off for all samples"
+            return "their units are off for all samples, or what follows cancels them"
         return "they have no effect"
     if together == {"label"}:
         return "they enter the labels linearly, through common sums"

@@ -25,6 +25,8 @@ from algebra.programs.program import Builder, Value
 
 # The coefficients of GELU's tanh form, as its authors print them.
 _CUBIC = Fraction(44715, 10**6)
+# Lengths of vectors below which a quotient by them is another function.
+_NO_LENGTH = Fraction(1, 10**6)
 # Different numbers by which entries of a value are raised.
 _MOST_EXPONENTS = 16
 
@@ -208,7 +210,20 @@ def _clip(call: Call) -> Item:
             value = call.array(k, name).item()
         is_huge = value is not None and abs(value) > 1e30
         ends.append(None if value is None or is_huge else fraction(value))
+    if ends[1] is None and _is_length(call, call.item(0), ends[0]):
+        return call.item(0)
     return call.elementwise(call.item(0), lambda a: _clipped(call.build, a, *ends))
+
+
+def _is_length(call: Call, item: Item, least: Fraction | None) -> bool:
+    """Whether values are lengths of vectors, and a bound is there for vectors of length 0 only.
+
+    A shorter vector would be a piece of its own that no training meets.
+    """
+    if least is None or not 0 < least <= _NO_LENGTH or not call.is_root(item):
+        return False
+    call.assume(f"lengths of vectors are above {least.numerator / least.denominator:.3g}")
+    return True
 
 
 def _sum(call: Call) -> Item:
@@ -332,6 +347,11 @@ def raised(build: Builder, a: Value, exponent: Fraction) -> Value:
 
 def _extreme(sign: int) -> Callable[[Call], Item]:
     def run(call: Call) -> Item:
+        if sign == 1 and len(call.inputs) == 2:
+            for k in (0, 1):
+                least = _single(call, k)
+                if least is not None and _is_length(call, call.item(1 - k), least):
+                    return call.item(1 - k)
         parts = call.broadcast(*(call.scaled(item, Fraction(sign)) for item in call.items()))
         return call.scaled(call.largest(parts), Fraction(sign))
 

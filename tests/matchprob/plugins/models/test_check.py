@@ -170,3 +170,15 @@ def test_the_smaller_of_two_values_may_become_the_larger_one(seed, tmp_path):
         return net("ReduceMax", h, net.tensor(np.array([1])))
 
     assert mp.capacity(around(tmp_path, largest, 1, seed), check=True).unused == ()
+
+
+@pytest.mark.parametrize("op", ["Less", "Greater", "LessOrEqual", "GreaterOrEqual"])
+def test_comparisons_of_equal_values(op, tmp_path):
+    """Of equal ones neither is larger: what is chosen then has the gradient."""
+
+    def compared(net, h):
+        moved = net("Add", h, net.tensor(np.zeros(4), "w"))
+        return net("Where", net(op, h, moved), net("Tanh", h), moved)
+
+    found = mp.capacity(around(tmp_path, compared, 4), "w", check=True)
+    assert found.effective == (0 if op.endswith("Equal") else 4)

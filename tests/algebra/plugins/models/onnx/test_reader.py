@@ -146,6 +146,20 @@ def test_outputs_without_ranks_are_refused(tmp_path):
     assert "has no entries" in refused(written(net, tmp_path, none))
 
 
+@pytest.mark.parametrize("op", ["Clip", "Max"])
+def test_a_length_is_not_0(op, tmp_path):
+    """The bound that keeps a quotient by a length from 0 is no piece; a larger one is."""
+    for least, is_said in ((1e-12, True), (1e-8, True), (0.5, False)):
+        net = Net()
+        h = net.linear("l", net.input("x", 3), 3, 4)
+        length = net("ReduceL2", h, net.tensor(np.array([1])))
+        bounded = net(op, length, net.tensor(least))
+        read = read_onnx(written(net, tmp_path, net("Div", h, bounded)))
+        assert any(node.op == "choose" for node in read.program.nodes) is not is_said
+        said = [text for text in read.assumed if "lengths of vectors are above" in text]
+        assert bool(said) is is_said
+
+
 def test_what_is_not_read_is_named(tmp_path):
     """Loops, complex numbers, text, and the values of a Boolean input that is one number."""
     for op in ("Loop", "Scan"):
