@@ -142,7 +142,7 @@ def estimate_steps(
 
 def expectation(problem: Problem) -> str:
     """What trials of a network can show at best, before they begin; "" if they show everything."""
-    if not is_lower_bound(problem):
+    if not is_lower_bound(problem) or not problem.network.has_instances:
         return ""
     r, labels = _size(problem), problem.network.outputs
     text = (

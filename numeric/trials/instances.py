@@ -414,14 +414,23 @@ def draw_instances(problem: Problem, seed: int, indices: Sequence[int]) -> list[
     return out
 
 
+def _need_instances(network: Network) -> None:
+    """Refuse a network whose instances are not known, unless it is one of another kind."""
+    if not network.has_instances:
+        instead = (
+            f"{network.only_verbs} take them; of models only feed-forward ones, W_L φ(… φ(W_1 x + "
+            "c_1) …) + e with one φ, have instances"
+        )
+        raise not_known(network, "instances", instead)
+
+
 def _drawn(problem: Problem, seed: int, indices: Sequence[int], of: Streams) -> list[Instance]:
     if problem.updates:
         from algebra.systems.equivalent_cells import in_parameters
 
         problem = in_parameters(problem)
     network, laws = problem.network, problem.distribution
-    if not network.has_instances:
-        raise not_known(network, "instances", f"{network.only_verbs} take them")
+    _need_instances(network)
     if laws.has_given_inputs:
         rows = [[nearest_double(x) for x in row] for row in laws.inputs]
         X = np.repeat(np.array(rows).T[None], len(indices), axis=0)
@@ -519,8 +528,7 @@ def _matrices(
 ) -> dict[str, np.ndarray]:
     """The weights of students, or of teachers of the same network, (trials, rows, columns)."""
     network, laws = problem.network, problem.distribution
-    if not network.has_instances:
-        raise not_known(network, "instances", f"{network.only_verbs} take them")
+    _need_instances(network)
     law = laws.weights if part == "weights" else laws.teacher
     shapes = network.shapes if part == "weights" else network.teacher_shapes
     drawn_of = zip(shapes, _entries(list(shapes.values()), law, indices, of, part), strict=True)
@@ -575,8 +583,7 @@ def draw_existing(problem: Problem, seed: int, index: int) -> tuple[dict[str, An
     (dict of str to ndarray or SparseMatrix, ndarray)
     """
     network, laws = problem.network, problem.distribution
-    if not network.has_instances:
-        raise not_known(network, "instances", f"{network.only_verbs} take them")
+    _need_instances(network)
     rng, standard = stream(seed, index, "weights"), dict[str, Any]()
     for name, shape in network.shapes.items():
         mask = held(problem.support, name)

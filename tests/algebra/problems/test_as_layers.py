@@ -6,12 +6,15 @@ import numpy as np
 import pytest
 
 import matchprob as mp
+from algebra.certificates.trial_costs import expectation
 from algebra.plugins.models.network import ProgramNetwork
 from algebra.plugins.models.onnx import Read
 from algebra.problems.as_layers import AsLayers
 from algebra.problems.problem import Problem
 from tests.algebra.networks.test_layered import layered
 from tests.doubles import labels
+from tests.onnx_models import save
+from tests.refusals import refuses
 from tests.samples import many
 
 
@@ -95,3 +98,14 @@ def test_verbs_of_trials_take_such_a_model():
     ]
     with pytest.raises(mp.InputError, match="instances of a program network"):
         mp.estimate(Problem(network, {last: {"gain": "rows"}}), trials=2)
+
+
+def test_a_recurrent_model_has_no_instances(tmp_path):
+    """Its inputs and biases are no matrices of kind `rnn`; the refusal says which models are."""
+    network = ProgramNetwork(str(save("rnn", tmp_path)), 2)
+    problem = Problem(network, {"r": "all"})
+    assert not AsLayers.accepts(problem)
+    assert expectation(problem) == ""
+    words = "instances of a program network .*; of models only feed-forward ones"
+    for verb in (mp.estimate, mp.count):
+        refuses(words, verb, problem)

@@ -489,8 +489,13 @@ def _dropout(call: Call) -> object:
 def _logical(kind: str) -> Operator:
     """Of masks that are 0 and 1: products and sums."""
 
-    def run(call: Call) -> Item:
-        parts = call.broadcast(*(_flags(call, k) for k in range(2)))
+    def run(call: Call) -> Item | np.ndarray:
+        flags = [_flags(call, k) for k in range(2)]
+        never = [call.is_constant(k) and not call.array(k, "").any() for k in range(2)]
+        if kind == "And" and any(never):
+            # No sample matters: what is chosen by it may be infinite.
+            return np.zeros((1,) * max(item.ndim for item in flags), bool)
+        parts = call.broadcast(*flags)
         build, (a, b) = call.build, (part.value for part in parts)
         both = build.multiply(a, b)
         if kind == "And":
