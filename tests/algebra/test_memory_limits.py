@@ -265,7 +265,10 @@ def test_the_first_refusal_of_a_file_names_enough(make, monkeypatch):
 
 @pytest.mark.long
 def test_a_large_input_in_an_address_space(tmp_path):
-    """Images of 900 × 120 and 65 learnable numbers: five samples in 6 GB of address space."""
+    """Images of 900 × 120 and 65 learnable numbers: five samples in 6 GB of address space.
+
+    The layers before are frozen, and five of the 64 units are 0 for almost all samples.
+    """
     path = tmp_path / "images.onnx"
     onnx.save(images(900, 120), str(path))
     call = f"ulimit -v 6000000; exec {sys.executable} -m matchprob capacity {path} --json"
@@ -273,7 +276,7 @@ def test_a_large_input_in_an_address_space(tmp_path):
     env = {**os.environ, "PYTHONPATH": str(Path(__file__).parents[2]), "OMP_NUM_THREADS": "1"}
     done = subprocess.run(["bash", "-c", call], env=env, capture_output=True, check=False)
     [row] = json.loads(done.stdout)["subsets"]
-    assert (done.returncode, row["learnable"], row["rank"], row["capacity"]) == (0, 65, 65, 65)
+    assert (done.returncode, row["learnable"], row["rank"], row["capacity"]) == (0, 65, 59, 59)
 
 
 def test_a_list_of_all_weights_counts():

@@ -52,12 +52,12 @@ from algebra.linalg.residues import inverses, times
 from algebra.networks.protocols import jacobian_of
 from algebra.problems.allocation import Allocation, Cell
 from algebra.problems.cells import cell_columns, cells_data, cells_text
-from algebra.questions.design.demand import line_name, line_of
+from algebra.questions.design.demand import Line, line_name, line_of
 from algebra.ranks.deficits import TARGET_ERROR, deficit_error, prime_bits
 from algebra.ranks.generic_rank import allocation_rank, network_rank
 from algebra.ranks.jacobian import columns_at, random_point
 from algebra.results import Result, named
-from algebra.time_limits import check_time
+from algebra.time_limits import check_time, checked
 from algebra.words import plural, some
 from algebra.work import end_of_part, has_passed
 
@@ -319,18 +319,21 @@ class _CocircuitSearch:
     def collect(self, cells: list[Cell], ends: float) -> None:
         """Fundamental cocircuits of bases that avoid one line, and of random bases."""
         size = len(cells)
-        orders = []
+        owners, lines = list[np.ndarray](), list[tuple[int, int]]()
         for line in ("row", "column"):
-            lines = [line_of(cell, line) for cell in cells]
-            number = {key: k for k, key in enumerate(dict.fromkeys(lines))}
-            own = np.array([number[key] for key in lines])
-            orders += [np.argsort(own == k, kind="stable") for k in range(len(number))]
-        self.rng.shuffle(orders)
-        orders = orders[: 4 * _ORDERS]
-        orders += [np.array(self.rng.sample(range(size), size)) for _ in range(_ORDERS)]
-        for order in orders:
+            number: dict[Line, int] = {}
+            keys = (line_of(cell, line) for cell in checked(cells))
+            owners.append(np.array([number.setdefault(key, len(number)) for key in keys]))
+            lines += [(len(owners) - 1, k) for k in range(len(number))]
+        self.rng.shuffle(lines)
+        # One order at a time: of very many cells all orders take too much memory.
+        for which, k in [*lines[: 4 * _ORDERS], *[(-1, 0)] * _ORDERS]:
             if has_passed(ends):
                 return
+            if which < 0:
+                order = np.array(self.rng.sample(range(size), size))
+            else:
+                order = np.argsort(owners[which] == k, kind="stable")
             table, _ = modular_echelon(self.columns[:, order], self.p)
             self._keep(table, order)
 

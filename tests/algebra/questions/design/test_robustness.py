@@ -1,5 +1,6 @@
 """Tolerated losses, compared with all possible losses."""
 
+import tracemalloc
 from itertools import combinations
 
 import numpy as np
@@ -94,3 +95,14 @@ def test_many_spare_weights():
     assert fatal(found.allocation, found.fatal)
     for lost in list(combinations(cells, found.survives))[:400]:
         assert not fatal(found.allocation, lost)
+
+
+def test_memory_does_not_grow_with_the_lines_times_the_weights():
+    """An order of 62,500 weights takes half a megabyte; there are 500 lines."""
+    allocation = Allocation.rows(LinearRNN(n=250, T=2, b=1, d=1, m=2), "W", range(250))
+    tracemalloc.start()
+    found = robustness(allocation, seconds=1.0)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert found.survives >= 1
+    assert peak < 100_000_000
