@@ -434,6 +434,8 @@ def _masked(net: Net, h: str) -> str:
 @around("numbers that are finite", (4,), 4)
 def _finite(net: Net, h: str) -> str:
     found = net("Where", net("IsNaN", h), net.tensor(1.0), net("Tanh", h))
+    count = net("ReduceSum", net("Cast", net("Not", net("IsNaN", h)), to=11), numbers(net, 1))
+    found = net("Div", found, count)
     low = net("And", net("IsInf", found), net("Less", found, net.tensor(0.0)))
     found = net("Where", low, net.tensor(-3e38), found)
     return str(net("Where", net("IsInf", found), net.tensor(2.0), found))

@@ -18,6 +18,7 @@ from algebra.plugins.models.onnx.values import (
     SampleConstants,
     Signs,
     Tokens,
+    constant_of,
     fraction,
 )
 from algebra.plugins.models.onnx.weights import Parameter
@@ -457,15 +458,21 @@ def log_sum(call: Call, item: Item, axes: Sequence[int], keep: bool) -> Item:
     return call.elementwise(total, lambda a: call.build.apply("log", a))
 
 
+def _false(item: Item) -> np.ndarray | SampleConstants:
+    """A flag for each entry of a value that is never set."""
+    flags = np.zeros(item.shape, bool)
+    return flags if item.batch is None else SampleConstants(flags, item.batch)
+
+
 def _never(name: str) -> Operator:
     """What is so of no finite number."""
 
-    def run(call: Call) -> np.ndarray:
+    def run(call: Call) -> np.ndarray | SampleConstants:
         call.assume("values are finite numbers")
         item = call.item(0)
         if name == "IsInf" and (item.absent is not None or item.kept is not None):
             raise InputError("it looks for entries that are −∞")
-        return np.zeros((1,) * item.ndim, bool)
+        return _false(item)
 
     idle = "detect_negative detect_positive" if name == "IsInf" else ""
     return Operator(run, "X", "", idle)
@@ -489,14 +496,13 @@ def _dropout(call: Call) -> object:
 def _logical(kind: str) -> Operator:
     """Of masks that are 0 and 1: products and sums."""
 
-    def run(call: Call) -> Item | np.ndarray:
-        flags = [_flags(call, k) for k in range(2)]
-        never = [call.is_constant(k) and not call.array(k, "").any() for k in range(2)]
-        if kind == "And" and any(never):
-            # No sample matters: what is chosen by it may be infinite.
-            return np.zeros((1,) * max(item.ndim for item in flags), bool)
-        parts = call.broadcast(*flags)
+    def run(call: Call) -> Item | np.ndarray | SampleConstants:
+        parts = call.broadcast(*(_flags(call, k) for k in range(2)))
         build, (a, b) = call.build, (part.value for part in parts)
+        known = [constant_of(build, part.value) for part in parts]
+        if kind == "And" and any(found and not found[0].any() for found in known):
+            # It is set for no sample: what is chosen by it may be infinite.
+            return _false(parts[0])
         both = build.multiply(a, b)
         if kind == "And":
             return Flags(both, parts[0].batch)
@@ -510,6 +516,8 @@ def _flags(call: Call, k: int) -> Item:
     found = call.given(k)
     if isinstance(found, np.ndarray) and found.dtype == bool:
         return call.constant(found.astype(np.int64))
+    if isinstance(found, SampleConstants) and found.array.dtype == bool:
+        return Item(call.constant(found.array.astype(np.int64)).value, found.batch)
     if not isinstance(found, Flags):
         raise InputError(f"its input {k} is no mask of 0 and 1")
     return found
