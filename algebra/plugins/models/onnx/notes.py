@@ -17,6 +17,8 @@ from algebra.words import some
 _KIND = "pkg.torch.export.graph_signature.InputSpec.kind"
 _FIXED = ("BUFFER", "CONSTANT_TENSOR")
 _COMPUTED = "pkg.onnxscript.optimizer.folded_from"
+# The names of constants that the exporter makes.
+_MADE = re.compile(r"val_\d+")
 # Longest list of names that is looked at, and tensors that are named.
 _LONGEST = 10_000
 _NAMED = 3
@@ -31,7 +33,7 @@ class TensorNote:
     is_fixed : bool
         Whether it is a buffer or a constant of the module.
     sources : tuple of str
-        The values from which it was computed.
+        The values from which it was computed, without constants that the exporter has made.
     """
 
     is_fixed: bool = False
@@ -40,8 +42,7 @@ class TensorNote:
     @property
     def weight(self) -> str:
         """The name in the module of the only weight that it holds, in another order; or ""."""
-        name = self.sources[0] if len(self.sources) == 1 else ""
-        return name if "." in name else ""
+        return self.sources[0] if len(self.sources) == 1 and "." in self.sources[0] else ""
 
 
 def tensor_notes(graph: Any) -> dict[str, TensorNote]:
@@ -61,9 +62,10 @@ def tensor_notes(graph: Any) -> dict[str, TensorNote]:
     for value in graph.value_info:
         said = {entry.key: entry.value[:_LONGEST] for entry in value.metadata_props}
         fixed = said.get(_KIND) in _FIXED and value.name not in statistics
-        sources = re.findall(r"'([^']*)'", said.get(_COMPUTED, ""))
-        if fixed or sources:
-            found[value.name] = TensorNote(fixed, tuple(sources))
+        listed = re.findall(r"'([^']*)'", said.get(_COMPUTED, ""))
+        sources = tuple(name for name in listed if not _MADE.fullmatch(name))
+        if fixed or listed:
+            found[value.name] = TensorNote(fixed or not sources, sources)
     return found
 
 

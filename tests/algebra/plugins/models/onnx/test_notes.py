@@ -52,6 +52,15 @@ def test_tables_that_the_exporter_computed_are_named():
     assert set(read_onnx("x.onnx", data=data, constants=["A"]).parameters) == {"b", "c"}
 
 
+def test_constants_that_the_exporter_made_count_for_nothing():
+    """A weight in another shape has its name; a table of such constants alone never learns."""
+    made = "['layer.bias', 'val_3', 'val_14']"
+    data = annotated(products(), A=(COMPUTED, "['val_1', 'val_2']"), c=(COMPUTED, made))
+    read = read_onnx("x.onnx", data=data)
+    assert set(read.parameters) == {"b", "layer.bias"}
+    assert not read.assumed
+
+
 def test_statistics_stay_statistics():
     """Buffers that batch normalization uses are read as before."""
     data = annotated(products(True), mean=(KIND, "BUFFER"), var=(KIND, "BUFFER"))
