@@ -282,6 +282,14 @@ def _stepwise(net: Net, h: str) -> str:
     return state
 
 
+@around("LSTM with peepholes", (2, 3), 2)
+def _peepholes(net: Net, h: str) -> str:
+    parts = net.weight("w", 1, 8, 3), net.weight("r", 1, 8, 2), net.weight("b", 1, 16)
+    x = net("Transpose", h, perm=[1, 0, 2])
+    _, last = net("LSTM", x, *parts, "", "", "", net.weight("p", 1, 6), outputs=2, hidden_size=2)
+    return str(net("Transpose", last, perm=[1, 0, 2]))
+
+
 around("RNN with ReLU", (2, 3), 2)(recurrent("RNN", 1, activations=["Relu"]), _stepwise)
 
 

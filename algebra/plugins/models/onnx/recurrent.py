@@ -120,6 +120,8 @@ def _direction(
             return call.move(item, call.places(item)[number], batch)
         return Item(call.build.constant(np.zeros((x.shape[1], size), np.int64)), x.batch and 0)
 
+    # Peepholes: factors of the cell in the gates, input, output, forget.
+    holes = [_part(call, call.item(7), number, g, size) for g in range(3)] if call.has(7) else []
     h = start(5)
     c = start(6) if call.op == "LSTM" else h
     states: dict[int, Item] = {}
@@ -131,7 +133,7 @@ def _direction(
         def recurrent(g: int, state: Item) -> Item:
             return _with(call, multiply_matrices(call, state, back[g]), biases[gates + g])
 
-        h, c = _CELLS[call.op](call, functions, driven, recurrent, h, c)
+        h, c = _CELLS[call.op](call, functions, driven, recurrent, h, c, holes)
         states[t] = h
     return [states[t] for t in sorted(states)], h, c
 
@@ -148,14 +150,16 @@ Recurrent = Callable[[int, Item], Item]
 
 
 def _simple(
-    call: Call, functions: list[Function], driven: list[Item], back: Recurrent, h: Item, c: Item
-) -> tuple[Item, Item]:
+    call: Call, functions: list[Function], driven: list[Item], back: Recurrent, h: Item, c: Item,
+    _: list[Item],
+) -> tuple[Item, Item]:  # fmt: skip
     return _applied(call, functions[0], driven[0], back(0, h)), c
 
 
 def _gru(
-    call: Call, functions: list[Function], driven: list[Item], back: Recurrent, h: Item, c: Item
-) -> tuple[Item, Item]:
+    call: Call, functions: list[Function], driven: list[Item], back: Recurrent, h: Item, c: Item,
+    _: list[Item],
+) -> tuple[Item, Item]:  # fmt: skip
     gate, inside = functions
     update = _applied(call, gate, driven[0], back(0, h))
     reset = _applied(call, gate, driven[1], back(1, h))
@@ -169,14 +173,20 @@ def _gru(
 
 
 def _lstm(
-    call: Call, functions: list[Function], driven: list[Item], back: Recurrent, h: Item, c: Item
-) -> tuple[Item, Item]:
+    call: Call, functions: list[Function], driven: list[Item], back: Recurrent, h: Item, c: Item,
+    holes: list[Item],
+) -> tuple[Item, Item]:  # fmt: skip
     gate, inside, outside = functions
+
     # In the file: input, output, forget, cell.
-    take, give, keep = (_applied(call, gate, driven[g], back(g, h)) for g in range(3))
+    def opened(g: int, cell: Item) -> Item:
+        seen = [call.product(cell, holes[g])] if holes else []
+        return _applied(call, gate, driven[g], back(g, h), *seen)
+
+    take, keep = opened(0, c), opened(2, c)
     new = _applied(call, inside, driven[3], back(3, h))
     cell = call.total(call.product(keep, c), call.product(take, new))
-    return call.product(give, _applied(call, outside, cell)), cell
+    return call.product(opened(1, cell), _applied(call, outside, cell)), cell
 
 
 _CELLS: dict[str, Callable[..., tuple[Item, Item]]] = {"RNN": _simple, "GRU": _gru, "LSTM": _lstm}
@@ -187,7 +197,7 @@ _ATTRIBUTES = "activations direction hidden_size layout"
 RECURRENT: dict[str, Operator] = {
     "GRU": Operator(_unrolled, "X W R B sequence_lens initial_h",
                     f"{_ATTRIBUTES} linear_before_reset", "output_sequence"),
-    "LSTM": Operator(_unrolled, "X W R B sequence_lens initial_h initial_c",
+    "LSTM": Operator(_unrolled, "X W R B sequence_lens initial_h initial_c P",
                      f"{_ATTRIBUTES} input_forget", "output_sequence"),
     "RNN": Operator(_unrolled, "X W R B sequence_lens initial_h", _ATTRIBUTES, "output_sequence"),
 }  # fmt: skip
