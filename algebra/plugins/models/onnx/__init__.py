@@ -13,6 +13,7 @@ neighbourhoods  Convolutions and pools
 resampling      Resize and Upsample
 orders          Operators that compare the entries along an axis, and computed places
 places          Operators that take entries at places, or put others there
+preparations    Operators of the domain ai.onnx.ml that prepare samples
 recurrent       GRU, LSTM and simple recurrent layers, unrolled
 shapes          Operators that move entries
 written         Programs without an ONNX file, as text: for certificates

@@ -11,7 +11,7 @@ from __future__ import annotations
 import fnmatch
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
@@ -37,6 +37,7 @@ from algebra.plugins.models.onnx.neighbourhoods import NEIGHBOURHOODS
 from algebra.plugins.models.onnx.notes import TensorNote, of_computed, tensor_notes
 from algebra.plugins.models.onnx.orders import ORDERS
 from algebra.plugins.models.onnx.places import PLACES
+from algebra.plugins.models.onnx.preparations import DOMAIN, PREPARATIONS
 from algebra.plugins.models.onnx.recurrent import RECURRENT
 from algebra.plugins.models.onnx.resampling import RESAMPLING
 from algebra.plugins.models.onnx.scope import Call, Known, Operator
@@ -172,8 +173,8 @@ class _Reader:
                 with ErrorsAt(f"{self.path}: the input `{one_line(given.name)}`"):
                     self.known[given.name] = self._input(given)
         self._tensors(graph)
-        self._nodes(graph.node)
         names = [value.name for value in graph.output]
+        self._nodes(graph.node, _needed(graph.node, output or names[0]))
         if output and not any(output in node.output for node in graph.node) | (output in names):
             raise InputError(
                 f"{self.path}: there is no output `{one_line(output)}`, nor another value of a "
@@ -289,13 +290,18 @@ class _Reader:
 
     # -- nodes -----------------------------------------------------------------------------
 
-    def _nodes(self, nodes: Any) -> None:
+    def _nodes(self, nodes: Any, needed: Set[int] | None = None) -> None:
+        """Read nodes; of those that the output does not need some may not be known."""
         for number, node in enumerate(nodes):
             check_time()
             where = f"{self.path}: node {number} `{one_line(node.name)}` ({node.op_type})"
             try:
                 found = self._node(node)
             except InputError as error:
+                if needed is not None and number not in needed:
+                    text = f"a result of {one_line(node.op_type)}, which is not read: {error}"
+                    self.uncomputed.update(dict.fromkeys(node.output, text))
+                    continue
                 if str(error).startswith(str(self.path)):
                     raise
                 raise InputError(f"{where}: {error}") from None
@@ -332,7 +338,8 @@ class _Reader:
             found = self._of_samples(node, present)
             if found is not None:
                 return found
-        operator = OPERATORS.get(node.op_type) if standard else None
+        known = OPERATORS if standard else PREPARATIONS if node.domain == DOMAIN else {}
+        operator = known.get(node.op_type)
         if operator is None:
             name = node.op_type if standard else f"{node.domain}.{node.op_type}"
             raise InputError(_unknown(name, standard))
@@ -440,6 +447,21 @@ class _Reader:
         self._tensors(chosen)
         self._nodes(chosen.node)
         return [self.known[value.name] for value in chosen.output]
+
+
+def _needed(nodes: Any, output: str) -> set[int]:
+    """The numbers of the nodes from which a value is computed."""
+    wanted, found = {output}, set[int]()
+    for number in range(len(nodes) - 1, -1, -1):
+        node = nodes[number]
+        if wanted.isdisjoint(node.output):
+            continue
+        if any(attribute.HasField("g") for attribute in node.attribute):
+            # A branch uses values by their names.
+            return found | set(range(number + 1))
+        found.add(number)
+        wanted.update(node.input)
+    return found
 
 
 def _unknown(name: str, standard: bool) -> str:
