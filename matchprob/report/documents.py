@@ -121,7 +121,7 @@ STYLES = {
     "open": "yellow",
 }
 # Largest width of text columns, folded on narrow pages, and the smallest.
-_WRAPPED = ("note", "what")
+_WRAPPED = ("note", "reason", "what")
 _LEAST = 16
 
 

@@ -521,7 +521,7 @@ class _EffectSearch:
                 (
                     live & ~moved,
                     not self.is_cut,
-                    f"no gradient at these weights and samples{later}",
+                    f"no gradient here{later}",
                 ),
                 (live & moved & ~self.here[name], False, "no gradient until others have moved"),
             ):
