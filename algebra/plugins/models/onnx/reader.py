@@ -381,7 +381,11 @@ class _Reader:
             raise InputError("it makes a constant that is too large")
         if largest >= self.moves.batch > 1:
             if node.op_type != "Expand":
-                raise InputError("it makes an axis of the size of the batch")
+                raise InputError(
+                    "it makes an axis of the size of the batch, as masks of transformers do: "
+                    "export with `dynamo=True` or without an attention mask, or read the module "
+                    "itself by `from_torch`"
+                )
             shape = [int(v) for v in inputs[1]]
             return [self.moves.repeated(inputs[0], shape)]  # type: ignore[list-item]
         return self._by_reference(node, inputs)
