@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from algebra.plugins.models.onnx import read_onnx
-from tests.doubles import labels
+from tests.doubles import labels, weights_of
 from tests.onnx_models import Net, helper, onnx
 from tests.refusals import refuses
 from tests.samples import many
@@ -47,9 +47,7 @@ def test_values_are_those_of_the_reference(seed):
     [expected] = onnx.reference.ReferenceEvaluator(model).run(None, {"x": x})
     found = read(model)
     assert set(found.parameters) == {"W"}
-    W, below = found.values["W"]
-    own = {"W": np.array([int(v) / below for v in W.ravel()]).reshape(W.shape)}
-    ours = labels(found.program, own, {"x": x.T.astype(float)})
+    ours = labels(found.program, weights_of(found), {"x": x.T.astype(float)})
     assert np.allclose(ours.T, expected, rtol=1e-5, atol=1e-6)
 
 

@@ -10,17 +10,9 @@ import pytest
 from algebra.errors import InputError
 from algebra.plugins.models.onnx import read_onnx
 from algebra.plugins.models.onnx.bounds import ModelLimits
-from tests.doubles import labels
+from tests.doubles import labels, weights_of
 from tests.onnx_models import MODELS, Net, TensorProto, helper, onnx, save
 from tests.refusals import refuses
-
-
-def values(found):
-    """The weights in the file as doubles."""
-    return {
-        name: np.array([v / denominator for v in table.ravel().tolist()]).reshape(table.shape)
-        for name, (table, denominator) in found.values.items()
-    }
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -40,7 +32,7 @@ def test_labels_are_those_of_the_reference(name, tmp_path):
             fed[value.name] = rng.standard_normal((5, *own))
             samples[value.name] = np.moveaxis(fed[value.name], 0, -1)
     [expected] = onnx.reference.ReferenceEvaluator(str(path)).run(None, fed)
-    ours = labels(found.program, values(found), samples)
+    ours = labels(found.program, weights_of(found), samples)
     assert ours.shape == (expected[0].size, 5)
     assert np.allclose(ours.T, expected.reshape(5, -1), rtol=1e-6, atol=1e-6)
 
