@@ -776,7 +776,8 @@ def arguments_differ(model: Model, point: ProgramPoint, m: int) -> bool:
     """Whether no two arguments of formal values of m samples are equal or opposite at a point.
 
     Also not those that are equal for all weights, and none is 0.  Arguments of different functions
-    have values of their own, unless both are made of the exponential.
+    have values of their own, unless both are made of the exponential.  False, too, if they are too
+    many for the memory limit.
     """
     nodes = model.program.nodes
     needed, sorts = model.program.needed([model.program.output]), dict[str, set[int]]()
@@ -787,6 +788,9 @@ def arguments_differ(model: Model, point: ProgramPoint, m: int) -> bool:
         sorts["root"] = {k for number in model.roots for k in nodes[number].inputs}
     step = samples_of_part(bytes_of_sample(model.program, frozenset()))
     wanted, parts = set().union(*sorts.values()), dict[int, list[np.ndarray]]()
+    # With copies, to sort them.
+    if 32 * m * sum(nodes[k].size for k in wanted) > memory_beside_weights(model) // _SHARE:
+        return False
     for start in range(0, m, step):
         check_time()
         own = _of_part(model, point, m, slice(start, min(start + step, m)))
