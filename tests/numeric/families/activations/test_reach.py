@@ -160,6 +160,6 @@ def test_labels_beyond_doubles():
     """Samples with labels that overflow are passed over."""
     problem = of(shallow("softplus", 2), "W1")
     instance = draw_instance(problem, 0, 0)
-    teacher = {name: 1e6 * np.asarray(value) for name, value in instance.teacher.items()}
+    teacher = {name: 1e160 * np.asarray(value) for name, value in instance.teacher.items()}
     assert not np.isfinite(replace(instance, teacher=teacher).labels).all()
     assert separated_labels(LabelReach.of(problem), replace(instance, teacher=teacher)) is None
