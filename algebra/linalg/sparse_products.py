@@ -54,7 +54,10 @@ def _few_terms(a: SparseMatrix, b: Residues, p: int) -> Residues:
 
 
 def ring_product(a: SparseMatrix, b: np.ndarray) -> np.ndarray:
-    """A sparse matrix times a matrix over any ring of which NumPy's arrays hold the entries."""
+    """A sparse matrix times a matrix over any ring of which NumPy's arrays hold the entries.
+
+    Those of doubles, which `numeric` computes with, by SciPy.
+    """
     kind = np.result_type(a.values, b)
     if kind.kind == "f":
         from scipy.sparse import csr_array

@@ -333,8 +333,7 @@ class Sweep:
         covector: Array | None = None,
     ) -> None:
         self.program, self.arithmetic, self._covector = program, arithmetic, covector
-        self.target = program.output if target is None else target
-        self.targets = list(targets) or [(self.target, entries)]
+        self.targets = list(targets) or [(program.output if target is None else target, entries)]
         self.target = self.targets[0][0]
         self.batch = max((value.shape[-1] for value in blocks.values()), default=1)
         ends = frozenset(number for number, _ in self.targets)

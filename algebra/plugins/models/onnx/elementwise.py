@@ -385,11 +385,8 @@ def _where(call: Call) -> Item:
     mark = call.given(0)
     if isinstance(mark, Flags):
         return call.chosen(mark, call.item(1), call.item(2))
-    batch = None
-    if isinstance(mark, SampleConstants):
-        condition, batch = mark.array.astype(bool), mark.batch
-    else:
-        condition = call.array(0, "the condition").astype(bool)
+    condition, batch = call.constants(0, "the condition")
+    condition = condition.astype(bool)
     marks = Item(call.build.constant(condition.astype(np.int64)), batch)
     mark, a, b = call.broadcast(marks, call.item(1), call.item(2))
     if mark.batch is not None and mark.shape[mark.batch] != 1:

@@ -125,6 +125,13 @@ class Call(Moves):
             raise InputError(f"{what} (input {k}) is missing")
         raise InputError(f"{what} (input {k}) depends on samples or weights")
 
+    def constants(self, k: int, what: str) -> tuple[np.ndarray, int | None]:
+        """Input k as constants of one sample, and their axis of the samples."""
+        found = self.given(k)
+        if isinstance(found, SampleConstants):
+            return found.array, found.batch
+        return self.array(k, what), None
+
     def whole(self, k: int, what: str) -> list[int]:
         """Input k as integers."""
         return [int(v) for v in self.array(k, what).ravel()]

@@ -168,10 +168,9 @@ def _gather(call: Call) -> Item:
         return call.tokens(which, call.item(0))
     item = call.item(0)
     axis = call.along(item, call.option("axis", 0), "takes entries along")
-    per_sample = which.batch if isinstance(which, SampleConstants) else None
+    where, per_sample = call.constants(1, "the indices")
     if per_sample is not None and item.batch is not None:
         raise InputError("it combines samples of a batch with each other")
-    where = which.array if isinstance(which, SampleConstants) else call.array(1, "the indices")
     where, size = where.astype(np.int64), item.shape[axis]
     if where.size and not (-size <= where.min() and where.max() < size):
         raise InputError(f"indices {where.min()} … {where.max()} of an axis of size {size}")
